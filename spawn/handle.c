@@ -1,0 +1,101 @@
+/* The child's handle: what it is, its pidfd, signals to it, its end. */
+#include "handle.h"
+
+#include <errno.h>
+#include <sys/wait.h>
+
+#include "arch/syscall.h"
+#include "reap.h"
+
+const char *forkless_mechanism_name(enum forkless_mechanism mechanism) {
+    switch (mechanism) {
+    case FORKLESS_CLONE3_VM:
+        return "clone3_vm";
+    case FORKLESS_CLONE3_VFORK:
+        return "clone3_vfork";
+    case FORKLESS_CLONE_VFORK:
+        return "clone_vfork";
+    }
+    return "unknown";
+}
+
+enum forkless_mechanism forkless_mechanism(const forkless_child *child) {
+    return child->mechanism;
+}
+
+pid_t forkless_pid(const forkless_child *child) {
+    return child->pid;
+}
+
+/* Whether the pid is still our child's, dead or alive: somebody else may have waited for it. */
+static bool still_ours(const forkless_child *child) {
+    siginfo_t info;
+    return fl_waitid(child, WEXITED | WNOHANG | WNOWAIT | __WALL, &info, NULL) == 0;
+}
+
+int fl_pidfd(forkless_child *child) {
+    if (child->pidfd >= 0)
+        return child->pidfd;
+    if (child->reaped)
+        return -ESRCH;
+    int fd = (int)fl_syscall(SYS_pidfd_open, child->pid, 0, 0, 0, 0);
+    if (fd < 0)
+        return fd;
+    child->pidfd = fd;
+    if (still_ours(child))
+        return fd;
+    fl_syscall(SYS_close, fd, 0, 0, 0, 0);
+    child->pidfd = -1;
+    return -ESRCH;
+}
+
+int forkless_pidfd(forkless_child *child) {
+    if (!child)
+        return -EINVAL;
+    if (!fl_slot_is_ours(child))
+        return -ESRCH;
+    pthread_mutex_lock(&child->lock);
+    int fd = fl_pidfd(child);
+    pthread_mutex_unlock(&child->lock);
+    return fd;
+}
+
+static int send(forkless_child *child, int signal) {
+    if (child->reaped)
+        return -ESRCH;
+    int fd = fl_pidfd(child);
+    if (fd == -ESRCH)
+        return fd;
+    long rc = -ENOSYS;
+    if (fd >= 0)
+        rc = fl_syscall(SYS_pidfd_send_signal, fd, signal, 0, 0, 0);
+    /* No pidfd to be had, or a filter that knows no such call (EPERM may be either: kill will say).
+     */
+    if (rc == -ENOSYS || rc == -EPERM)
+        rc = still_ours(child) ? fl_syscall(SYS_kill, child->pid, signal, 0, 0, 0) : -ESRCH;
+    return (int)rc;
+}
+
+int forkless_kill(forkless_child *child, int signal, enum forkless_whom whom) {
+    if (!child || whom != FORKLESS_CHILD)
+        return -EINVAL;
+    if (!fl_slot_is_ours(child))
+        return -ESRCH;
+    pthread_mutex_lock(&child->lock);
+    int rc = send(child, signal);
+    pthread_mutex_unlock(&child->lock);
+    return rc;
+}
+
+void forkless_child_free(forkless_child *child) {
+    if (!child || !fl_slot_is_ours(child))
+        return;
+    bool done = fl_reap_abandoned(child);
+    if (child->pidfd >= 0)
+        fl_syscall(SYS_close, child->pidfd, 0, 0, 0, 0);
+    child->pidfd = -1;
+    if (done)
+        fl_slot_give(child);
+    else
+        fl_slot_retire(child);
+}
