@@ -1,0 +1,49 @@
+/*
+ * What is measured. A strategy is one way to start a program: a description, prepare, body, finish,
+ * cleanup. The harness owns the clock: it times `body` (the caller is held) and `finish` (until the
+ * child is reaped), and nothing else.
+ */
+#ifndef CASE_H
+#define CASE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/resource.h>
+#include <sys/types.h>
+
+/* A child that was started; `data` is the strategy's. */
+struct born {
+    pid_t pid;
+    void *data;
+};
+
+struct ended {
+    int status; /* as wait4 gives it */
+    struct rusage usage;
+    const char *wrong; /* NULL, or what was not as the strategy promises */
+};
+
+struct strategy {
+    const char *name;
+    bool copies; /* the parent's memory, as fork does: dear in a big parent, and it slows what comes
+                    after it */
+
+    /* For at most `at_once` children alive together. 0 or -errno; NULL: nothing to do. */
+    int (*prepare)(const char *target, unsigned at_once);
+    /* Starts one child, with argument 0 only and the caller's environment. 0 or -errno. NULL: an
+     * empty body. */
+    int (*body)(struct born *);
+    /* Waits for it and reaps it. 0 or -errno. */
+    int (*finish)(struct born *, struct ended *);
+    void (*cleanup)(void);
+};
+
+/* NULL when there is none of this name. */
+const struct strategy *strategy_find(const char *name);
+
+extern const struct strategy strategy_null;
+extern const struct strategy strategy_floor_vm, strategy_floor_vfork;
+extern const struct strategy strategy_fork, strategy_vfork, strategy_posix_spawn, strategy_clone3;
+extern const struct strategy strategy_forkless_spawn, strategy_forkless_start;
+
+#endif

@@ -1,0 +1,69 @@
+/* Our own two calls, through the library that ships. */
+#include <forkless.h>
+#include <errno.h>
+
+#include "case.h"
+
+static forkless_command *command;
+
+static int prepare(const char *target, unsigned at_once) {
+    (void)at_once;
+    return forkless_command_new(&command, target);
+}
+
+static void cleanup(void) {
+    forkless_command_free(command);
+    command = NULL;
+}
+
+static int spawn(struct born *born) {
+    forkless_child *child;
+    int rc = forkless_spawn(command, &child, NULL);
+    born->data = child;
+    return rc;
+}
+
+static int start(struct born *born) {
+    forkless_child *child;
+    int rc = forkless_start(command, &child, NULL);
+    born->data = child;
+    return rc;
+}
+
+static int finish(struct born *born, struct ended *ended, enum forkless_mechanism promised) {
+    forkless_child *child = born->data;
+    forkless_status status;
+    int rc = forkless_wait(child, FORKLESS_NEVER, &status, NULL);
+    if (forkless_mechanism(child) != promised)
+        ended->wrong = "the library fell back to another mechanism";
+    forkless_child_free(child);
+    ended->usage = status.usage;
+    ended->status = status.how == FORKLESS_EXITED ? status.code << 8 : status.code;
+    if (rc == 0 && status.how == FORKLESS_UNKNOWN)
+        rc = -ECHILD;
+    return rc;
+}
+
+static int finish_spawn(struct born *born, struct ended *ended) {
+    return finish(born, ended, FORKLESS_CLONE3_VFORK);
+}
+
+static int finish_start(struct born *born, struct ended *ended) {
+    return finish(born, ended, FORKLESS_CLONE3_VM);
+}
+
+const struct strategy strategy_forkless_spawn = {
+    .name = "forkless_spawn",
+    .prepare = prepare,
+    .body = spawn,
+    .finish = finish_spawn,
+    .cleanup = cleanup,
+};
+
+const struct strategy strategy_forkless_start = {
+    .name = "forkless_start",
+    .prepare = prepare,
+    .body = start,
+    .finish = finish_start,
+    .cleanup = cleanup,
+};

@@ -1,0 +1,131 @@
+#include "matrix.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define MIB (UINT64_C(1) << 20)
+#define GIB (UINT64_C(1) << 30)
+#define MS  UINT64_C(1000000)
+
+enum { QUICK_CELLS_MAX = 64 };
+
+static const struct strategy *const known[] = {
+    &strategy_forkless_start, &strategy_forkless_spawn, &strategy_clone3,
+    &strategy_vfork,          &strategy_posix_spawn,    &strategy_fork,
+};
+static const struct strategy *const floors[] = {&strategy_floor_vm, &strategy_floor_vfork};
+static const uint64_t sizes[] = {0, 256 * MIB, 1 * GIB, 4 * GIB};
+
+#define COUNT(array) (sizeof(array) / sizeof *(array))
+
+const struct strategy *strategy_find(const char *name) {
+    for (size_t i = 0; i < COUNT(known); i++)
+        if (strcmp(known[i]->name, name) == 0)
+            return known[i];
+    for (size_t i = 0; i < COUNT(floors); i++)
+        if (strcmp(floors[i]->name, name) == 0)
+            return floors[i];
+    return strcmp(strategy_null.name, name) == 0 ? &strategy_null : NULL;
+}
+
+void size_name(uint64_t bytes, char *out, size_t size) {
+    if (bytes == 0)
+        snprintf(out, size, "0");
+    else if (bytes % GIB == 0)
+        snprintf(out, size, "%lluGiB", (unsigned long long)(bytes / GIB));
+    else if (bytes % MIB == 0)
+        snprintf(out, size, "%lluMiB", (unsigned long long)(bytes / MIB));
+    else
+        snprintf(out, size, "%lluB", (unsigned long long)bytes);
+}
+
+static void gap_name(uint64_t ns, char *out, size_t size) {
+    if (ns == 0)
+        snprintf(out, size, "0");
+    else if (ns % MS == 0)
+        snprintf(out, size, "%llums", (unsigned long long)(ns / MS));
+    else
+        snprintf(out, size, "%lluns", (unsigned long long)ns);
+}
+
+/* An axis at its default is not in the name. */
+static void name_cell(struct cell *cell) {
+    char *at = cell->name, *end = at + sizeof cell->name, value[32];
+    at += snprintf(at, (size_t)(end - at), "spawn/%s", cell->strategy->name);
+    if (cell->rss != 0) {
+        size_name(cell->rss, value, sizeof value);
+        at += snprintf(at, (size_t)(end - at), "/rss:%s", value);
+    }
+    if (cell->gap_ns != MS) {
+        gap_name(cell->gap_ns, value, sizeof value);
+        at += snprintf(at, (size_t)(end - at), "/gap:%s", value);
+    }
+    if (cell->at_once != 1)
+        at += snprintf(at, (size_t)(end - at), "/at_once:%u", cell->at_once);
+    if (strcmp(cell->target, "tiny") != 0) {
+        const char *base = strrchr(cell->target, '/');
+        snprintf(at, (size_t)(end - at), "/target:%.48s", base ? base + 1 : cell->target);
+    }
+}
+
+/* 80 samples in 8 rounds are enough for a p99; a copy of a big parent takes too long for that. */
+static unsigned quick_samples(const struct cell *cell) {
+    if (cell->strategy->copies && cell->rss > 256 * MIB)
+        return 5;
+    return cell->at_once > 1 ? 20 : 80;
+}
+
+static void add(struct matrix *m, struct cell cell) {
+    if (cell.samples == 0)
+        cell.samples = quick_samples(&cell);
+    name_cell(&cell);
+    m->cells[m->count++] = cell;
+}
+
+struct matrix *matrix_quick(const char *target) {
+    struct matrix *m = calloc(1, sizeof *m);
+    if (!m)
+        return NULL;
+    m->name = "quick";
+    m->cells = calloc(QUICK_CELLS_MAX, sizeof *m->cells);
+    if (!m->cells) {
+        free(m);
+        return NULL;
+    }
+    const struct cell standard = {.gap_ns = MS, .at_once = 1, .target = target};
+    struct cell cell = standard;
+    cell.strategy = &strategy_null;
+    cell.samples = 200;
+    add(m, cell);
+    for (size_t s = 0; s < COUNT(sizes); s++) {
+        cell = standard;
+        cell.rss = sizes[s];
+        for (size_t i = 0; i < COUNT(floors); i++) {
+            cell.strategy = floors[i];
+            add(m, cell);
+        }
+        for (size_t i = 0; i < COUNT(known); i++) {
+            cell.strategy = known[i];
+            add(m, cell);
+        }
+    }
+    for (size_t i = 0; i < COUNT(known); i++) {
+        cell = standard;
+        cell.strategy = known[i];
+        cell.rss = 4 * GIB;
+        cell.gap_ns = 0;
+        add(m, cell);
+        cell = standard;
+        cell.strategy = known[i];
+        cell.rss = 1 * GIB;
+        cell.at_once = 16;
+        add(m, cell);
+    }
+    return m;
+}
+
+void matrix_free(struct matrix *m) {
+    free(m->cells);
+    free(m);
+}

@@ -1,0 +1,36 @@
+/* A cell is one case with one value on each axis; a matrix is a set of cells. */
+#ifndef MATRIX_H
+#define MATRIX_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "case.h"
+
+enum { CELL_NAME_SIZE = 160 };
+
+struct cell {
+    const struct strategy *strategy;
+    uint64_t rss;    /* bytes of ballast */
+    uint64_t gap_ns; /* the caller's own work before each sample */
+    unsigned at_once;
+    const char *target;
+    unsigned samples; /* a round */
+    char name[CELL_NAME_SIZE];
+};
+
+struct matrix {
+    const char *name;
+    struct cell *cells;
+    size_t count;
+};
+
+/* The matrix `quick`, with one target for all its cells; `target` is kept. NULL: no memory.
+ * matrix_free() ends it. */
+struct matrix *matrix_quick(const char *target);
+void matrix_free(struct matrix *);
+
+/* "0", "256MiB", "1GiB", or bytes with "B". */
+void size_name(uint64_t bytes, char *out, size_t size);
+
+#endif

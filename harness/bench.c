@@ -1,0 +1,174 @@
+/* forkless-bench: the command line. */
+#include <argp.h>
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/random.h>
+#include <sys/signalfd.h>
+#include <unistd.h>
+
+#include "block.h"
+#include "config.h"
+#include "host.h"
+#include "progress.h"
+#include "runner.h"
+
+enum { OK = 0, INTERNAL = 1, USAGE = 2, CELLS_FAILED = 3, UNSUPPORTED = 4, INTERRUPTED = 130 };
+enum { ROUNDS_DEFAULT = 8, ROUNDS_MAX = 1000, DEADLINE_DEFAULT_S = 120, DEADLINE_MAX_S = 86400 };
+
+const char *argp_program_version = "forkless-bench " FORKLESS_VERSION;
+
+struct options {
+    const char *output, *target;
+    uint64_t rounds, seed, deadline_s;
+};
+
+static const struct argp_option options[] = {
+    {"output", 'o', "FILE", 0, "Results file; it must not be there yet", 0},
+    {"rounds", 'r', "N", 0, "Rounds, the sample size (8)", 0},
+    {"seed", 's', "N", 0, "Seed of every order in the run (random)", 0},
+    {"target", 't', "NAME", 0,
+     "What is spawned: tiny, silent, static, dynamic, or a path with a slash (tiny)", 0},
+    {"deadline", 'd', "SECONDS", 0, "How long one block may take (120)", 0},
+    {0},
+};
+
+static uint64_t number(struct argp_state *state, const char *what, const char *text, uint64_t least,
+                       uint64_t most) {
+    char *end;
+    errno = 0;
+    unsigned long long n = strtoull(text, &end, 10);
+    if (errno || end == text || *end || strchr(text, '-') || n < least || n > most)
+        argp_failure(state, USAGE, 0, "%s: '%s' is not a whole number from %llu to %llu", what,
+                     text, (unsigned long long)least, (unsigned long long)most);
+    return n;
+}
+
+static error_t parse(int key, char *text, struct argp_state *state) {
+    struct options *o = state->input;
+    switch (key) {
+    case 'o':
+        o->output = text;
+        return 0;
+    case 'r':
+        o->rounds = number(state, "--rounds", text, 1, ROUNDS_MAX);
+        return 0;
+    case 's':
+        o->seed = number(state, "--seed", text, 0, INT64_MAX);
+        return 0;
+    case 't':
+        o->target = text;
+        return 0;
+    case 'd':
+        o->deadline_s = number(state, "--deadline", text, 1, DEADLINE_MAX_S);
+        return 0;
+    case ARGP_KEY_END:
+        if (!o->output)
+            argp_failure(state, USAGE, 0, "where to? Name the results file with -o FILE");
+        return 0;
+    default:
+        return ARGP_ERR_UNKNOWN;
+    }
+}
+
+__attribute__((format(printf, 2, 3))) static int complain(int code, const char *format, ...) {
+    va_list arguments;
+    va_start(arguments, format);
+    fputs("forkless-bench: ", stderr);
+    vfprintf(stderr, format, arguments);
+    fputc('\n', stderr);
+    va_end(arguments);
+    return code;
+}
+
+static int64_t random_seed(void) {
+    uint64_t seed = 0;
+    if (getrandom(&seed, sizeof seed, 0) < 0)
+        seed = (uint64_t)getpid();
+    return (int64_t)(seed >> 32);
+}
+
+/* SIGINT and SIGTERM are read, so that the file gets its end; a closed pipe is an error like any
+ * other. */
+static int take_signals(void) {
+    sigset_t set;
+    sigemptyset(&set);
+    sigaddset(&set, SIGINT);
+    sigaddset(&set, SIGTERM);
+    sigprocmask(SIG_BLOCK, &set, NULL);
+    signal(SIGPIPE, SIG_IGN);
+    return signalfd(-1, &set, SFD_CLOEXEC);
+}
+
+static bool find_target(const char *name, char *path, size_t size, bool *stamps) {
+    static const char *const known[] = {"tiny", "silent", "static", "dynamic"};
+    *stamps = strcmp(name, "tiny") == 0;
+    if (strchr(name, '/'))
+        return (size_t)snprintf(path, size, "%s", name) < size;
+    for (size_t i = 0; i < sizeof known / sizeof *known; i++)
+        if (strcmp(name, known[i]) == 0)
+            return (size_t)snprintf(path, size, "%s/%s", TARGET_DIR, name) < size;
+    return false;
+}
+
+static int bench(const struct options *o) {
+    char target[4096];
+    struct record record;
+    struct run run = {
+        .rounds = (unsigned)o->rounds, .seed = o->seed, .deadline_s = (unsigned)o->deadline_s};
+    if (build_objection())
+        return complain(UNSUPPORTED,
+                        "this is %s: its figures would mislead; configure with --buildtype=release",
+                        build_objection());
+    if (!find_target(o->target, target, sizeof target, &run.has_stamps))
+        return complain(USAGE,
+                        "no target '%s': tiny, silent, static, dynamic, or a path with a slash",
+                        o->target);
+    if (access(target, X_OK) < 0)
+        return complain(USAGE, "the target %s cannot be executed: %s", target, strerror(errno));
+    struct matrix *matrix = matrix_quick(o->target);
+    if (!matrix)
+        return complain(INTERNAL, "no memory for the matrix");
+    int rc = record_open(&record, o->output);
+    if (rc < 0) {
+        matrix_free(matrix);
+        return complain(USAGE, "%s cannot be made: %s", o->output, strerror(-rc));
+    }
+    run.matrix = matrix;
+    run.record = &record;
+    run.target_path = target;
+    run.signals = take_signals();
+    progress_announce(matrix, run.rounds);
+    rc = runner_run(&run);
+    matrix_free(matrix);
+    if (rc < 0)
+        return complain(INTERNAL, "%s cannot be written: %s; it holds what was measured until then",
+                        o->output, strerror(-rc));
+    if (run.interrupted)
+        return complain(INTERRUPTED, "interrupted; %s holds what was measured until then",
+                        o->output);
+    return run.failed ? CELLS_FAILED : OK;
+}
+
+int main(int argc, char **argv) {
+    if (argc == 2 && strcmp(argv[1], "--block") == 0)
+        return block_main();
+    struct options o = {
+        .rounds = ROUNDS_DEFAULT, .deadline_s = DEADLINE_DEFAULT_S, .target = "tiny"};
+    o.seed = (uint64_t)random_seed();
+    const struct argp argp = {
+        .options = options,
+        .parser = parse,
+        .doc = "Measures what starting a process costs here, with parents from 0 to 4 GiB, and "
+               "keeps every sample in one "
+               "results file (forkless-report shows it).\v"
+               "Exit status: 0 well, 1 internal or the file could not be written, 2 usage, 3 cells "
+               "failed, 4 this build "
+               "does not measure, 130 interrupted.",
+    };
+    argp_err_exit_status = USAGE;
+    argp_parse(&argp, argc, argv, 0, NULL, &o);
+    return bench(&o);
+}

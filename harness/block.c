@@ -1,0 +1,238 @@
+#include "block.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <jansson.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "ballast.h"
+#include "gbench.h"
+#include "random.h"
+#include "sample.h"
+
+/* Cells alternate in chunks; what is left of the cell before would otherwise stand in the first
+ * samples. */
+enum { CHUNK = 20, DISCARDED_SPAWNS = 5 };
+
+struct measured {
+    struct cell cell;
+    struct sample *samples;
+    unsigned taken;
+    bool failed;
+};
+
+struct block {
+    json_t *order;
+    const char *target;
+    uint64_t random;
+    struct measured *cells, *current;
+    size_t count;
+    struct sampler sampler;
+};
+
+static void say(json_t *line) {
+    char *text = json_dumps(line, JSON_COMPACT);
+    if (!text || dprintf(BLOCK_OUT, "%s\n", text) < 0)
+        _exit(1); /* the runner is gone */
+    free(text);
+    json_decref(line);
+}
+
+static bool read_line(char **line) {
+    size_t room = 0;
+    *line = NULL;
+    return getline(line, &room, stdin) > 0;
+}
+
+static unsigned open_descriptors(void) {
+    unsigned n = 0;
+    DIR *d = opendir("/proc/self/fd");
+    while (d && readdir(d))
+        n++;
+    if (d)
+        closedir(d);
+    return n;
+}
+
+static bool has_child(void) {
+    siginfo_t info;
+    return waitid(P_ALL, 0, &info, WEXITED | WNOHANG | WNOWAIT | (int)__WALL) == 0;
+}
+
+static double iteration(void *argument) {
+    struct block *b = argument;
+    struct measured *m = b->current;
+    struct sample *sample = &m->samples[m->taken];
+    if (sample_take(&b->sampler, sample) < 0)
+        return -1;
+    m->taken++;
+    return (double)sample->call / 1e9;
+}
+
+static void measure(struct block *b, struct measured *m, unsigned count) {
+    struct sampler *s = &b->sampler;
+    const struct strategy *strategy = m->cell.strategy;
+    b->current = m;
+    b->current = m;
+    s->cell = &m->cell;
+    int rc = strategy->prepare ? strategy->prepare(b->target, m->cell.at_once) : 0;
+    if (rc < 0) {
+        snprintf(s->problem, sizeof s->problem, "the strategy could not be prepared: %s",
+                 strerror(-rc));
+        m->failed = true;
+        return;
+    }
+    struct sample discarded;
+    for (unsigned spawns = 0; spawns < DISCARDED_SPAWNS && !m->failed; spawns += m->cell.at_once)
+        m->failed = sample_take(s, &discarded) < 0;
+    if (!m->failed)
+        m->failed = gbench_run(m->cell.strategy->name, count, iteration, b) < count;
+    if (strategy->cleanup)
+        strategy->cleanup();
+}
+
+/* One chunk of a cell, and whether it left anything behind. */
+static void run_chunk(struct block *b, size_t index) {
+    struct measured *m = &b->cells[index];
+    unsigned rest = m->cell.samples - m->taken, before = open_descriptors();
+    measure(b, m, rest < CHUNK ? rest : CHUNK);
+    if (!m->failed && (open_descriptors() != before || has_child())) {
+        snprintf(b->sampler.problem, sizeof b->sampler.problem, "the strategy left a %s behind",
+                 has_child() ? "child" : "descriptor");
+        m->failed = true;
+    }
+    if (m->failed)
+        say(json_pack("{s:I,s:s,s:s}", "cell", (json_int_t)index, "state", "failed", "reason",
+                      b->sampler.problem));
+}
+
+static json_t *column(const struct measured *m, size_t offset) {
+    json_t *array = json_array();
+    for (unsigned i = 0; i < m->taken; i++)
+        json_array_append_new(array,
+                              json_integer(*(int64_t *)(void *)((char *)&m->samples[i] + offset)));
+    return array;
+}
+
+static void say_samples(struct block *b, size_t index) {
+    const struct measured *m = &b->cells[index];
+    json_t *line = json_pack("{s:I,s:s,s:o}", "cell", (json_int_t)index, "state", "measured",
+                             "call", column(m, offsetof(struct sample, call)));
+    if (b->sampler.has_stamps && m->cell.strategy->body)
+        json_object_set_new(line, "ready", column(m, offsetof(struct sample, ready)));
+    json_object_set_new(line, "total", column(m, offsetof(struct sample, total)));
+    json_object_set_new(line, "cpu", column(m, offsetof(struct sample, cpu)));
+    say(line);
+}
+
+/* All chunks of the cells that copy memory, or of those that do not. */
+static void run_phase(struct block *b, bool copies) {
+    size_t *order = calloc(b->count, sizeof *order), pending;
+    do {
+        pending = 0;
+        for (size_t i = 0; i < b->count; i++) {
+            const struct measured *m = &b->cells[i];
+            if (m->cell.strategy->copies == copies && !m->failed && m->taken < m->cell.samples)
+                order[pending++] = i;
+        }
+        random_shuffle(&b->random, order, pending);
+        for (size_t i = 0; i < pending; i++) {
+            run_chunk(b, order[i]);
+            const struct measured *m = &b->cells[order[i]];
+            if (!m->failed && m->taken == m->cell.samples)
+                say_samples(b, order[i]);
+        }
+    } while (pending > 0);
+    free(order);
+}
+
+/* Descriptor 1 becomes a pipe, since every strategy hands it down as it is. */
+static int open_stamps(struct block *b) {
+    int ends[2];
+    if (pipe2(ends, O_CLOEXEC) < 0 || dup2(ends[1], STDOUT_FILENO) < 0)
+        return -errno;
+    close(ends[1]);
+    b->sampler.stamps = ends[0];
+    return fcntl(ends[0], F_SETFL, O_NONBLOCK) < 0 ? -errno : 0;
+}
+
+static int read_order(struct block *b) {
+    char *line;
+    json_t *cells;
+    if (!read_line(&line))
+        return -EPIPE;
+    b->order = json_loads(line, 0, NULL);
+    free(line);
+    int stamps;
+    json_int_t seed;
+    if (json_unpack(b->order, "{s:I,s:s,s:b,s:o}", "seed", &seed, "target", &b->target, "stamps",
+                    &stamps, "cells", &cells) < 0)
+        return -EINVAL;
+    b->random = (uint64_t)seed;
+    b->sampler.has_stamps = stamps;
+    b->count = json_array_size(cells);
+    b->cells = calloc(b->count, sizeof *b->cells);
+    for (size_t i = 0; i < b->count; i++) {
+        struct cell *c = &b->cells[i].cell;
+        const char *strategy;
+        json_int_t gap, at_once, samples;
+        if (json_unpack(json_array_get(cells, i), "{s:s,s:I,s:I,s:I}", "strategy", &strategy, "gap",
+                        &gap, "at_once", &at_once, "samples", &samples) < 0)
+            return -EINVAL;
+        c->strategy = strategy_find(strategy);
+        c->gap_ns = (uint64_t)gap;
+        c->at_once = (unsigned)at_once;
+        c->samples = (unsigned)samples;
+        b->cells[i].samples = calloc(c->samples, sizeof *b->cells[i].samples);
+        if (!c->strategy || !b->cells[i].samples)
+            return -EINVAL;
+    }
+    return 0;
+}
+
+static int limit_memory(const struct block *b) {
+    json_int_t budget = json_integer_value(json_object_get(b->order, "budget"));
+    struct rlimit limit = {.rlim_cur = (rlim_t)budget, .rlim_max = (rlim_t)budget};
+    return budget && setrlimit(RLIMIT_AS, &limit) < 0 ? -errno : 0;
+}
+
+static int prepare(struct block *b) {
+    /* A group of its own, so that the runner can end the targets with it; no block outlives its
+     * runner. */
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
+    setpgid(0, 0);
+    fcntl(BLOCK_OUT, F_SETFD, FD_CLOEXEC);
+    int rc = read_order(b);
+    if (rc == 0)
+        rc = limit_memory(b);
+    if (rc == 0)
+        rc = open_stamps(b);
+    if (rc == 0)
+        rc = ballast_make((uint64_t)json_integer_value(json_object_get(b->order, "rss")));
+    return rc;
+}
+
+int block_main(void) {
+    struct block b = {0};
+    char *go;
+    int rc = prepare(&b);
+    if (rc < 0) {
+        say(json_pack("{s:s}", "problem", strerror(-rc)));
+        return 1;
+    }
+    say(json_pack("{s:b}", "ready", 1));
+    if (!read_line(&go))
+        return 1;
+    run_phase(&b, false);
+    run_phase(&b, true);
+    say(json_pack("{s:b}", "done", 1));
+    return read_line(&go) ? 1 : 0; /* the runner looks once more, then hangs up */
+}

@@ -1,0 +1,193 @@
+#include "supervise.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <forkless.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "ballast.h"
+#include "block.h"
+#include "clock.h"
+#include "lines.h"
+
+static const int64_t END_NS = INT64_C(10000000000); /* memory has to be given back */
+
+struct conversation {
+    struct supervision *s;
+    forkless_child *block;
+    int to;
+    struct lines from;
+    bool over;
+};
+
+__attribute__((format(printf, 3, 4))) static void give_up(struct conversation *c, const char *state,
+                                                          const char *format, ...) {
+    va_list arguments;
+    va_start(arguments, format);
+    if (!c->s->state) {
+        c->s->state = state;
+        vsnprintf(c->s->reason, sizeof c->s->reason, format, arguments);
+    }
+    va_end(arguments);
+    c->over = true;
+}
+
+/* 0, or -errno with *child NULL and every descriptor closed. */
+static int start_block(struct conversation *c, forkless_error *error) {
+    int in[2], out[2];
+    if (pipe2(in, O_CLOEXEC) < 0)
+        return -errno;
+    if (pipe2(out, O_CLOEXEC) < 0) {
+        int rc = -errno;
+        close(in[0]);
+        close(in[1]);
+        return rc;
+    }
+    forkless_command *command;
+    int rc = forkless_command_new(&command, "/proc/self/exe");
+    if (rc == 0) {
+        forkless_command_arg(command, "--block");
+        forkless_command_fd(command, STDIN_FILENO, in[0]);
+        forkless_command_fd(command, BLOCK_OUT, out[1]);
+        rc = forkless_spawn(command, &c->block, error);
+        forkless_command_free(command);
+    }
+    close(in[0]);
+    close(out[1]);
+    c->to = in[1];
+    c->from = (struct lines){.fd = out[0]};
+    if (rc < 0) {
+        close(in[1]);
+        close(out[0]);
+    }
+    return rc;
+}
+
+static void tell(struct conversation *c, const char *line) {
+    /* A block that is gone is noticed by the end of its output. */
+    if (dprintf(c->to, "%s\n", line) < 0 && errno != EPIPE)
+        give_up(c, "failed", "the block could not be told what to do: %s", strerror(errno));
+}
+
+/* What the block says of itself is not asked: the kernel is. */
+static void check_memory(struct conversation *c) {
+    struct resident found;
+    char buffer[sizeof c->s->reason];
+    int rc = resident_of(forkless_pid(c->block), &found);
+    if (rc < 0) {
+        give_up(c, "failed", "the block's memory could not be read: %s", strerror(-rc));
+        return;
+    }
+    c->s->resident = found.rss;
+    uint64_t asked = (uint64_t)json_integer_value(json_object_get(c->s->order, "rss"));
+    const char *wrong = ballast_verify(asked, &found, buffer, sizeof buffer);
+    if (wrong)
+        give_up(c, "failed", "%s", wrong);
+}
+
+static void hear(struct conversation *c, const char *text) {
+    json_t *line = json_loads(text, 0, NULL);
+    if (json_object_get(line, "cell")) {
+        c->s->on_cell(c->s->context, line);
+    } else if (json_object_get(line, "ready")) {
+        check_memory(c);
+        tell(c, "go");
+    } else if (json_object_get(line, "done")) {
+        check_memory(c);
+        c->over = true;
+    } else if (json_object_get(line, "problem")) {
+        const char *problem = json_string_value(json_object_get(line, "problem"));
+        bool memory = strcmp(problem, strerror(ENOMEM)) == 0;
+        give_up(c, memory ? "unsupported" : "failed",
+                memory ? "the machine gave no memory for the ballast: %s" : "the block: %s",
+                problem);
+    } else {
+        give_up(c, "failed", "the block said something that is no part of a run");
+    }
+    json_decref(line);
+}
+
+static void converse(struct conversation *c) {
+    int64_t until = now_ns() + (int64_t)c->s->deadline_s * 1000000000;
+    struct pollfd polled[] = {{.fd = c->from.fd, .events = POLLIN},
+                              {.fd = c->s->signals, .events = POLLIN}};
+    while (!c->over) {
+        int64_t left_ms = (until - now_ns() + 999999) / 1000000;
+        if (left_ms <= 0) {
+            give_up(c, "timeout", "the block was not done after %u s", c->s->deadline_s);
+            return;
+        }
+        if (poll(polled, 2, (int)left_ms) <= 0)
+            continue;
+        if (polled[1].revents) {
+            c->s->interrupted = true;
+            give_up(c, "failed", "interrupted");
+            return;
+        }
+        bool more = lines_read(&c->from);
+        for (char *line; !c->over && (line = lines_next(&c->from)); free(line))
+            hear(c, line);
+        if (!more && !c->over)
+            return;
+    }
+}
+
+/* With its children: they are in its group, whose number is nobody else's until the block is
+ * reaped. */
+static void kill_block(struct conversation *c) {
+    kill(-forkless_pid(c->block), SIGKILL);
+    forkless_kill(c->block, SIGKILL, FORKLESS_CHILD);
+}
+
+/* A block that has said all ends when it hears nothing more. */
+static void end_block(struct conversation *c) {
+    bool said_all = c->over && !c->s->state;
+    close(c->to);
+    if (!said_all)
+        kill_block(c);
+    forkless_status status;
+    forkless_error error;
+    int rc = forkless_wait(c->block, now_ns() + END_NS, &status, &error);
+    if (rc == -ETIMEDOUT) {
+        give_up(c, "timeout", "the block did not end");
+        kill_block(c);
+        rc = forkless_wait(c->block, FORKLESS_NEVER, &status, &error);
+    }
+    if (rc < 0)
+        give_up(c, "failed", "the block could not be waited for: %s", strerror(-rc));
+    else if (status.how == FORKLESS_KILLED)
+        give_up(c, "failed", "the block was killed by signal %d (%s)", status.code,
+                strsignal(status.code));
+    else if (status.code != 0 || !said_all)
+        give_up(c, "failed", "the block ended early, with status %d", status.code);
+    forkless_child_free(c->block);
+    close(c->from.fd);
+    free(c->from.bytes);
+}
+
+void supervise(struct supervision *s) {
+    struct conversation c = {.s = s};
+    forkless_error error = {0};
+    char sentence[256];
+    s->state = NULL;
+    s->resident = 0;
+    s->interrupted = false;
+    int rc = start_block(&c, &error);
+    if (rc < 0) {
+        forkless_error_print(&error, sentence, sizeof sentence);
+        give_up(&c, "failed", "the block could not be started: %s",
+                error.code ? sentence : strerror(-rc));
+        return;
+    }
+    char *order = json_dumps(s->order, JSON_COMPACT);
+    tell(&c, order ? order : "");
+    free(order);
+    converse(&c);
+    end_block(&c);
+}
