@@ -129,3 +129,11 @@ void matrix_free(struct matrix *m) {
     free(m->cells);
     free(m);
 }
+
+void matrix_filter(struct matrix *m, const regex_t *regex) {
+    size_t kept = 0;
+    for (size_t i = 0; i < m->count; i++)
+        if (regexec(regex, m->cells[i].name, 0, NULL, 0) == 0)
+            m->cells[kept++] = m->cells[i];
+    m->count = kept;
+}

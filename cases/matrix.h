@@ -2,6 +2,7 @@
 #ifndef MATRIX_H
 #define MATRIX_H
 
+#include <regex.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -29,6 +30,9 @@ struct matrix {
  * matrix_free() ends it. */
 struct matrix *matrix_quick(const char *target);
 void matrix_free(struct matrix *);
+
+/* Keeps the cells whose names match. */
+void matrix_filter(struct matrix *, const regex_t *);
 
 /* "0", "256MiB", "1GiB", or bytes with "B". */
 void size_name(uint64_t bytes, char *out, size_t size);

@@ -1,6 +1,8 @@
 /* forkless-bench: the command line. */
 #include <argp.h>
 #include <errno.h>
+#include <fcntl.h>
+#include <regex.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -21,7 +23,7 @@ enum { ROUNDS_DEFAULT = 8, ROUNDS_MAX = 1000, DEADLINE_DEFAULT_S = 120, DEADLINE
 const char *argp_program_version = "forkless-bench " FORKLESS_VERSION;
 
 struct options {
-    const char *output, *target;
+    const char *output, *target, *filter;
     uint64_t rounds, seed, deadline_s;
 };
 
@@ -29,6 +31,7 @@ static const struct argp_option options[] = {
     {"output", 'o', "FILE", 0, "Results file; it must not be there yet", 0},
     {"rounds", 'r', "N", 0, "Rounds, the sample size (8)", 0},
     {"seed", 's', "N", 0, "Seed of every order in the run (random)", 0},
+    {"filter", 'f', "REGEX", 0, "Only the cells whose names match (extended)", 0},
     {"target", 't', "NAME", 0,
      "What is spawned: tiny, silent, static, dynamic, or a path with a slash (tiny)", 0},
     {"deadline", 'd', "SECONDS", 0, "How long one block may take (120)", 0},
@@ -57,6 +60,9 @@ static error_t parse(int key, char *text, struct argp_state *state) {
         return 0;
     case 's':
         o->seed = number(state, "--seed", text, 0, INT64_MAX);
+        return 0;
+    case 'f':
+        o->filter = text;
         return 0;
     case 't':
         o->target = text;
@@ -113,9 +119,69 @@ static bool find_target(const char *name, char *path, size_t size, bool *stamps)
     return false;
 }
 
+/* The cells that were asked for; NULL after a complaint, with the exit status in *code. */
+static struct matrix *choose_cells(const struct options *o, int *code) {
+    regex_t regex;
+    char why[256];
+    int rc = o->filter ? regcomp(&regex, o->filter, REG_EXTENDED | REG_NOSUB) : 0;
+    if (rc != 0) {
+        regerror(rc, &regex, why, sizeof why);
+        *code = complain(USAGE, "--filter: '%s' is not a regular expression: %s", o->filter, why);
+        return NULL;
+    }
+    struct matrix *matrix = matrix_quick(o->target);
+    if (!matrix) {
+        *code = complain(INTERNAL, "no memory for the matrix");
+        return NULL;
+    }
+    if (!o->filter)
+        return matrix;
+    matrix_filter(matrix, &regex);
+    regfree(&regex);
+    if (matrix->count > 0)
+        return matrix;
+    matrix_free(matrix);
+    *code = complain(USAGE, "--filter: no cell's name matches '%s' (such as spawn/fork/rss:1GiB)",
+                     o->filter);
+    return NULL;
+}
+
+/* Where the samples are is the one thing that goes to standard output. */
+static int measure(struct run *run, const char *path) {
+    struct record record;
+    int rc = record_open(&record, path);
+    if (rc < 0)
+        return complain(USAGE, "%s cannot be made: %s", path, strerror(-rc));
+    if (printf("%s\n", path) < 0 || fflush(stdout) < 0) {
+        rc = complain(INTERNAL, "standard output cannot be written: %s", strerror(errno));
+        unlink(path);
+        return rc;
+    }
+    run->record = &record;
+    run->signals = take_signals();
+    progress_announce(run->matrix, run->rounds);
+    rc = runner_run(run);
+    if (rc < 0)
+        return complain(INTERNAL, "%s cannot be written: %s; it holds what was measured until then",
+                        path, strerror(-rc));
+    if (run->interrupted)
+        return complain(INTERRUPTED, "interrupted; %s holds what was measured until then", path);
+    return run->failed ? CELLS_FAILED : OK;
+}
+
+/* A number below 3 that is free would be given to one of our own files. */
+static int check_standard_files(void) {
+    bool closed = fcntl(STDOUT_FILENO, F_GETFD) < 0;
+    int fd;
+    do
+        fd = open("/dev/null", O_RDWR);
+    while (fd >= 0 && fd <= STDERR_FILENO);
+    close(fd);
+    return closed ? complain(INTERNAL, "standard output is closed") : OK;
+}
+
 static int bench(const struct options *o) {
     char target[4096];
-    struct record record;
     struct run run = {
         .rounds = (unsigned)o->rounds, .seed = o->seed, .deadline_s = (unsigned)o->deadline_s};
     if (build_objection())
@@ -128,28 +194,15 @@ static int bench(const struct options *o) {
                         o->target);
     if (access(target, X_OK) < 0)
         return complain(USAGE, "the target %s cannot be executed: %s", target, strerror(errno));
-    struct matrix *matrix = matrix_quick(o->target);
+    int code;
+    struct matrix *matrix = choose_cells(o, &code);
     if (!matrix)
-        return complain(INTERNAL, "no memory for the matrix");
-    int rc = record_open(&record, o->output);
-    if (rc < 0) {
-        matrix_free(matrix);
-        return complain(USAGE, "%s cannot be made: %s", o->output, strerror(-rc));
-    }
+        return code;
     run.matrix = matrix;
-    run.record = &record;
     run.target_path = target;
-    run.signals = take_signals();
-    progress_announce(matrix, run.rounds);
-    rc = runner_run(&run);
+    code = measure(&run, o->output);
     matrix_free(matrix);
-    if (rc < 0)
-        return complain(INTERNAL, "%s cannot be written: %s; it holds what was measured until then",
-                        o->output, strerror(-rc));
-    if (run.interrupted)
-        return complain(INTERRUPTED, "interrupted; %s holds what was measured until then",
-                        o->output);
-    return run.failed ? CELLS_FAILED : OK;
+    return code;
 }
 
 int main(int argc, char **argv) {
@@ -169,6 +222,9 @@ int main(int argc, char **argv) {
                "does not measure, 130 interrupted.",
     };
     argp_err_exit_status = USAGE;
+    int code = check_standard_files();
+    if (code != OK)
+        return code;
     argp_parse(&argp, argc, argv, 0, NULL, &o);
     return bench(&o);
 }

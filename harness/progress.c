@@ -50,8 +50,8 @@ void progress_announce(const struct matrix *m, unsigned rounds) {
             seconds += progress_seconds(m, m->cells[i].rss);
     }
     fprintf(stderr,
-            "bench: %zu cells, %u round%s, about %.1f minutes, at most %.1f GiB of memory\n",
-            m->count, rounds, rounds == 1 ? "" : "s", seconds * rounds / 60,
+            "bench: %zu cell%s, %u round%s, about %.1f minutes, at most %.1f GiB of memory\n",
+            m->count, m->count == 1 ? "" : "s", rounds, rounds == 1 ? "" : "s", seconds * rounds / 60,
             gib(block_memory(largest(m))));
 }
 

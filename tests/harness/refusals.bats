@@ -1,0 +1,54 @@
+#!/usr/bin/env bats
+# forkless-bench: bad input.
+# shellcheck disable=SC2030,SC2031,SC2154  # bats runs each test in a subshell; setup and run set the variables
+
+load support
+
+# refused CODE SENTENCE OPTION...: one sentence, nothing made, nothing measured.
+refused() {
+    local code=$1 sentence=$2
+    shift 2
+    run --separate-stderr "$bench" "$@"
+    [ "$status" -eq "$code" ]
+    [ "$stderr" = "forkless-bench: $sentence" ]
+    [ -z "$output" ]
+}
+
+@test "bad input is refused in one sentence" {
+    echo kept >there
+    refused 2 "there cannot be made: File exists" -o there
+    [ "$(cat there)" = kept ]
+    refused 2 "no/such/run cannot be made: No such file or directory" -o no/such/run
+    refused 2 "where to? Name the results file with -o FILE"
+    refused 2 "--rounds: '0' is not a whole number from 1 to 1000" -o new -r 0
+    refused 2 "--rounds: '2x' is not a whole number from 1 to 1000" -o new -r 2x
+    refused 2 "--seed: '-1' is not a whole number from 0 to 9223372036854775807" -o new --seed=-1
+    refused 2 "--deadline: '99999999999999999999' is not a whole number from 1 to 86400" -o new -d 99999999999999999999
+    refused 2 "--filter: '(' is not a regular expression: Unmatched ( or \\(" -o new -f '('
+    refused 2 "--filter: no cell's name matches 'spork' (such as spawn/fork/rss:1GiB)" -o new -f spork
+    refused 2 "no target 'huge': tiny, silent, static, dynamic, or a path with a slash" -o new -t huge
+    refused 2 "the target /no/such/target cannot be executed: No such file or directory" -o new -t /no/such/target
+    [ ! -e new ]
+}
+
+@test "no permission for the output" {
+    [ "$(id -u)" -eq 0 ] || skip "not root"
+    mkdir -m 755 closed
+    chmod 711 "$BATS_TEST_TMPDIR" "$(dirname "$BATS_TEST_TMPDIR")"
+    run --separate-stderr setpriv --reuid 65534 --clear-groups "$bench" -o closed/run.jsonl
+    [ "$status" -ne 126 ] || skip "another user cannot run the program from here"
+    [ "$status" -eq 2 ]
+    [ "$stderr" = "forkless-bench: closed/run.jsonl cannot be made: Permission denied" ]
+}
+
+@test "standard output closed or full: said before anything is measured" {
+    status=0
+    "$bench" -o run.jsonl >&- 2>said || status=$?
+    [ "$status" -eq 1 ]
+    [ "$(cat said)" = "forkless-bench: standard output is closed" ]
+    status=0
+    "$bench" -o run.jsonl >/dev/full 2>said || status=$?
+    [ "$status" -eq 1 ]
+    [ "$(cat said)" = "forkless-bench: standard output cannot be written: No space left on device" ]
+    [ ! -e run.jsonl ]
+}

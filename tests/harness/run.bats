@@ -1,0 +1,65 @@
+#!/usr/bin/env bats
+# forkless-bench: what a run holds.
+# shellcheck disable=SC2030,SC2031,SC2154  # bats runs each test in a subshell; setup and run set the variables
+
+load support
+
+@test "every cell of every round is there, with all its samples" {
+    run -0 --separate-stderr "$bench" -r 2 -s 7 -f '^spawn/(null|vfork|fork|forkless_start|floor_vm)$' -o run.jsonl
+    [ "$output" = run.jsonl ]
+    [[ $stderr == "bench: 5 cells, 2 rounds, about "* ]]
+    sane
+    [ "$(states)" = "10 measured" ]
+    jq -s -e '
+        (.[0].cells | map(.name)) as $planned
+        | map(select(.kind == "cell")) as $cells
+        | ([$cells[] | [.round, .cell]] | unique | length) == 10
+        and all($cells[]; .cell as $c | $planned | index($c) != null)
+        and all($cells[] | select(.cell != "spawn/null" and .cell != "spawn/fork"); (.call | length) == 80)
+        and all($cells[] | select(.cell != "spawn/null");
+            (.ready | length) == (.call | length) and (.total | length) == (.call | length)
+            and ([.ready, .total] | transpose | all(.[0] > 0 and .[0] < .[1]))
+            and all(.cpu[]; . > 0))
+        and all($cells[] | select(.cell == "spawn/null"); has("ready") | not)
+        and (.[-1] | .kind == "end" and .interrupted == false)' run.jsonl
+}
+
+@test "the run line says what the figures depend on, and no name, user or path" {
+    "$bench" -r 1 -s 7 -f '^spawn/null$' -o run.jsonl 2>/dev/null
+    head -n 1 run.jsonl | jq -e '.schema == 1 and .matrix == "quick" and .seed == 7 and .rounds == 1
+        and .host.cpus >= 1 and .host.memory > 0 and .host.page_size == 4096
+        and (.host.kernel | length) > 0 and (.host.libc | startswith("glibc"))
+        and .build.type == "release" and (.build.library | test("^[0-9a-f]{40}$"))'
+    run -1 grep -E "\"($(uname -n)|$(id -un))\"|$HOME|$PWD" <(head -n 1 run.jsonl)
+}
+
+@test "the build-id is that of the library that ships" {
+    "$bench" -r 1 -f '^spawn/null$' -o run.jsonl 2>/dev/null
+    library=$(ldd "$bench" | awk '/libforkless/ { print $3 }')
+    id=$(readelf -n "$library" | awk '/Build ID/ { print $3 }')
+    [ "$(head -n 1 run.jsonl | jq -r .build.library)" = "$id" ]
+}
+
+@test "the same seed gives the same order, another one another" {
+    for n in 1 2 3; do
+        "$bench" -r 2 -s $((n == 3)) -f '^spawn/(vfork|clone3|floor_vm)(/rss:256MiB)?$' \
+            -o $n.jsonl 2>/dev/null >&2
+        jq -r 'select(.kind == "cell") | .cell' $n.jsonl >$n.order
+    done
+    cmp 1.order 2.order
+    run -1 cmp 1.order 3.order
+}
+
+@test "the ballast is there as the kernel sees it" {
+    "$bench" -r 1 -f '^spawn/vfork/rss:256MiB$' -o run.jsonl 2>/dev/null
+    jq -s -e '.[] | select(.kind == "block") | .rss == 268435456 and .resident >= .rss and .resident < .rss + 67108864' run.jsonl
+}
+
+@test "a target without a stamp has no ready" {
+    for name in silent static dynamic; do
+        rm -f run.jsonl
+        "$bench" -r 1 -t $name -f '^spawn/vfork/target' -o run.jsonl 2>/dev/null
+        jq -s -e --arg cell "spawn/vfork/target:$name" '
+            .[] | select(.kind == "cell") | .cell == $cell and .state == "measured" and (has("ready") | not)' run.jsonl
+    done
+}
