@@ -110,15 +110,15 @@ struct matrix *matrix_quick(const char *target) {
             add(m, cell);
         }
     }
-    for (size_t i = 0; i < COUNT(known); i++) {
+    /* Back to back in the biggest parent, and a burst. */
+    for (size_t i = 0; i < COUNT(floors) + COUNT(known); i++) {
         cell = standard;
-        cell.strategy = known[i];
+        cell.strategy = i < COUNT(floors) ? floors[i] : known[i - COUNT(floors)];
         cell.rss = 4 * GIB;
         cell.gap_ns = 0;
         add(m, cell);
-        cell = standard;
-        cell.strategy = known[i];
         cell.rss = 1 * GIB;
+        cell.gap_ns = MS;
         cell.at_once = 16;
         add(m, cell);
     }

@@ -1,0 +1,257 @@
+#include "analysis.h"
+
+#include "memory.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const double GIB = 1 << 30;
+
+bool is_null(const struct cell *cell) {
+    return !strcmp(cell->axes.strategy, "null");
+}
+
+bool is_floor(const struct cell *cell) {
+    return !strncmp(cell->axes.strategy, "floor_", strlen("floor_"));
+}
+
+static bool same_but_rss(const struct cell *cell, const struct axes *axes) {
+    return !strncmp(cell->name, "spawn/", strlen("spawn/")) && cell->axes.gap == axes->gap &&
+           cell->axes.at_once == axes->at_once && !strcmp(cell->axes.strategy, axes->strategy) &&
+           !strcmp(cell->axes.target, axes->target);
+}
+
+const struct cell *find_cell(const struct run *run, struct axes axes) {
+    for (size_t i = 0; i < run->cell_count; i++)
+        if (run->cells[i].axes.rss == axes.rss && same_but_rss(&run->cells[i], &axes))
+            return &run->cells[i];
+    return NULL;
+}
+
+const struct cell *find_null(const struct run *run) {
+    for (size_t i = 0; i < run->cell_count; i++)
+        if (is_null(&run->cells[i]))
+            return &run->cells[i];
+    return NULL;
+}
+
+/* One value a round, NaN where the cell was not measured; none of a cell that is not there. */
+static double *by_round(const struct run *run, const struct cell *cell, enum figure figure,
+                        double p) {
+    double *values = must(malloc(run->rounds * sizeof *values));
+    for (size_t round = 0; round < run->rounds; round++) {
+        values[round] = NAN;
+        if (cell) {
+            const struct samples *samples = &cell->rounds[round].figures[figure];
+            values[round] = quantile(samples->ns, samples->count, p);
+        }
+    }
+    return values;
+}
+
+/* Drops what is no finite number, as a ratio to 0 is not. */
+static size_t keep_finite(double *values, size_t count) {
+    size_t kept = 0;
+    for (size_t i = 0; i < count; i++)
+        if (isfinite(values[i]))
+            values[kept++] = values[i];
+    return kept;
+}
+
+/* Takes the values, one a round, over. */
+static struct estimate estimate(double *values, size_t rounds) {
+    size_t count = keep_finite(values, rounds);
+    struct estimate result = {
+        .rounds = count, .value = quantile(values, count, 0.5), .ci = {NAN, NAN}};
+    if (count >= 2) {
+        struct observation *observations = must(malloc(count * sizeof *observations));
+        for (size_t i = 0; i < count; i++)
+            observations[i] = (struct observation){.value = values[i], .round = i};
+        result.ci = bootstrap(observations, count, count, 0.5);
+        free(observations);
+    }
+    free(values);
+    return result;
+}
+
+double median(const struct run *run, const struct cell *cell, enum figure figure) {
+    double *values = by_round(run, cell, figure, 0.5);
+    double middle = quantile(values, keep_finite(values, run->rounds), 0.5);
+    free(values);
+    return middle;
+}
+
+struct estimate estimate_figure(const struct run *run, const struct cell *cell,
+                                enum figure figure) {
+    return estimate(by_round(run, cell, figure, 0.5), run->rounds);
+}
+
+struct estimate estimate_ratio(const struct run *run, const struct cell *cell,
+                               const struct cell *over, enum figure figure) {
+    double *values = by_round(run, cell, figure, 0.5);
+    double *divisors = by_round(run, over, figure, 0.5);
+    for (size_t round = 0; round < run->rounds; round++)
+        values[round] /= divisors[round];
+    free(divisors);
+    return estimate(values, run->rounds);
+}
+
+struct estimate estimate_difference(const struct run *run, const struct cell *cell,
+                                    const struct cell *less, enum figure figure) {
+    double *values = by_round(run, cell, figure, 0.5);
+    double *subtracted = by_round(run, less, figure, 0.5);
+    for (size_t round = 0; round < run->rounds; round++)
+        values[round] -= subtracted[round];
+    free(subtracted);
+    return estimate(values, run->rounds);
+}
+
+/* One line a round through the p50 of each size that was measured in it. */
+static struct line *lines_by_round(const struct run *run, struct axes axes, enum figure figure) {
+    struct line *lines = must(malloc(run->rounds * sizeof *lines));
+    double *gib = must(malloc(run->cell_count * sizeof *gib));
+    double *ns = must(malloc(run->cell_count * sizeof *ns));
+    for (size_t round = 0; round < run->rounds; round++) {
+        size_t count = 0;
+        for (size_t i = 0; i < run->cell_count; i++) {
+            const struct cell *cell = &run->cells[i];
+            const struct samples *samples = &cell->rounds[round].figures[figure];
+            if (samples->count == 0 || !same_but_rss(cell, &axes))
+                continue;
+            gib[count] = (double)cell->axes.rss / GIB;
+            ns[count++] = quantile(samples->ns, samples->count, 0.5);
+        }
+        lines[round] = fit_line(gib, ns, count);
+    }
+    free(ns);
+    free(gib);
+    return lines;
+}
+
+struct growth estimate_growth(const struct run *run, struct axes axes, enum figure figure) {
+    struct line *lines = lines_by_round(run, axes, figure);
+    double *intercepts = must(malloc(run->rounds * sizeof *intercepts));
+    double *slopes = must(malloc(run->rounds * sizeof *slopes));
+    for (size_t round = 0; round < run->rounds; round++) {
+        intercepts[round] = lines[round].intercept;
+        slopes[round] = lines[round].slope;
+    }
+    free(lines);
+    return (struct growth){.intercept = estimate(intercepts, run->rounds),
+                           .slope = estimate(slopes, run->rounds)};
+}
+
+struct estimate estimate_growth_ratio(const struct run *run, struct axes axes, struct axes over,
+                                      enum figure figure) {
+    struct line *lines = lines_by_round(run, axes, figure);
+    struct line *divisors = lines_by_round(run, over, figure);
+    double *ratios = must(malloc(run->rounds * sizeof *ratios));
+    for (size_t round = 0; round < run->rounds; round++)
+        ratios[round] = lines[round].slope / divisors[round].slope;
+    free(divisors);
+    free(lines);
+    return estimate(ratios, run->rounds);
+}
+
+/* n >= 5 / (1 - p), but for the rounding of 1 - p. */
+bool enough_for(size_t samples, double p) {
+    return (double)samples * (1 - p) > 5 - 1e-6;
+}
+
+size_t count_samples(const struct run *run, const struct cell *cell, enum figure figure) {
+    size_t count = 0;
+    for (size_t round = 0; round < run->rounds; round++)
+        count += cell->rounds[round].figures[figure].count;
+    return count;
+}
+
+/* All samples of the cell; the rounds are numbered without those that have none. */
+static struct observation *pool(const struct run *run, const struct cell *cell, enum figure figure,
+                                size_t *rounds) {
+    size_t total = count_samples(run, cell, figure), count = 0;
+    struct observation *pooled = must(calloc(total + 1, sizeof *pooled));
+    *rounds = 0;
+    for (size_t round = 0; round < run->rounds; round++) {
+        const struct samples *samples = &cell->rounds[round].figures[figure];
+        for (size_t i = 0; i < samples->count; i++)
+            pooled[count++] = (struct observation){.value = samples->ns[i], .round = *rounds};
+        *rounds += samples->count > 0;
+    }
+    return pooled;
+}
+
+static double pooled_quantile(const struct observation *pooled, size_t count, double p) {
+    double *values = must(malloc((count + 1) * sizeof *values));
+    for (size_t i = 0; i < count; i++)
+        values[i] = pooled[i].value;
+    double value = quantile(values, count, p);
+    free(values);
+    return value;
+}
+
+struct tail tail(const struct run *run, const struct cell *cell, enum figure figure, double p) {
+    size_t count = count_samples(run, cell, figure), rounds;
+    bool enough = enough_for(count, p);
+    struct observation *pooled = pool(run, cell, figure, &rounds);
+    double ns = pooled_quantile(pooled, count, enough ? p : 1);
+    free(pooled);
+    return (struct tail){.ns = ns, .is_maximum = !enough};
+}
+
+static bool enough_each_round(const struct run *run, const struct cell *cell, enum figure figure,
+                              double p) {
+    for (size_t round = 0; round < run->rounds; round++) {
+        size_t count = cell->rounds[round].figures[figure].count;
+        if (count > 0 && !enough_for(count, p))
+            return false;
+    }
+    return true;
+}
+
+struct estimate estimate_percentile(const struct run *run, const struct cell *cell,
+                                    enum figure figure, double p) {
+    if (p <= 0.5 || enough_each_round(run, cell, figure, p))
+        return estimate(by_round(run, cell, figure, p), run->rounds);
+    size_t count = count_samples(run, cell, figure);
+    struct estimate result;
+    struct observation *pooled = pool(run, cell, figure, &result.rounds);
+    result.value = pooled_quantile(pooled, count, p);
+    result.ci = result.rounds < 2 ? (struct interval){NAN, NAN}
+                                  : bootstrap(pooled, count, result.rounds, p);
+    free(pooled);
+    return result;
+}
+
+struct noise noise(const struct run *run) {
+    if (run->block_count == 0)
+        return (struct noise){.known = false};
+    double *loads = must(malloc(run->block_count * sizeof *loads));
+    double seconds = 0, stolen = 0;
+    for (size_t i = 0; i < run->block_count; i++) {
+        seconds += run->blocks[i].seconds;
+        stolen += run->blocks[i].seconds * run->blocks[i].steal;
+        loads[i] = run->blocks[i].load;
+    }
+    struct noise result = {.known = true,
+                           .steal = seconds > 0 ? stolen / seconds : 0,
+                           .load = quantile(loads, run->block_count, 0.5)};
+    result.high = result.steal > 0.01 || result.load > 1 + (double)run->host.cpus / 4;
+    free(loads);
+    return result;
+}
+
+size_t count_rounds(const struct run *run, const struct cell *cell) {
+    size_t count = 0;
+    for (size_t round = 0; round < run->rounds; round++)
+        count += cell->rounds[round].state == MEASURED;
+    return count;
+}
+
+size_t count_state(const struct run *run, enum state state) {
+    size_t count = 0;
+    for (size_t i = 0; i < run->cell_count; i++)
+        for (size_t round = 0; round < run->rounds; round++)
+            count += run->cells[i].rounds[round].state == state;
+    return count;
+}

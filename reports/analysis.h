@@ -1,0 +1,66 @@
+#pragma once
+
+#include "run.h"
+#include "stats.h"
+
+/*
+ * From a run to figures. The p50 of a cell's samples in one round is one value; a figure is the
+ * median of these values over the rounds, and its interval comes from resampling the rounds.
+ * Comparisons are made within each round before the median is taken.
+ */
+
+enum { DEFAULT_GAP = 1000000 };
+
+struct estimate {
+    size_t rounds;      /* that gave a value */
+    double value;       /* NaN without rounds */
+    struct interval ci; /* 95%; NaN with fewer than two rounds */
+};
+
+struct growth {
+    struct estimate intercept; /* ns */
+    struct estimate slope;     /* ns for each GiB of rss */
+};
+
+/* A percentile of all samples of a cell, or their maximum where they are too few to tell. */
+struct tail {
+    double ns;
+    bool is_maximum;
+};
+
+struct noise {
+    bool known; /* some block finished */
+    bool high; /* steal above 1 %, or load above what the run itself makes and a quarter of the CPUs
+                */
+    double steal; /* mean over the blocks, weighted by their seconds */
+    double load;  /* median over the blocks */
+};
+
+bool is_null(const struct cell *cell);
+bool is_floor(const struct cell *cell);
+
+/* NULL when the run has no such cell. */
+const struct cell *find_cell(const struct run *run, struct axes axes);
+const struct cell *find_null(const struct run *run);
+
+double median(const struct run *run, const struct cell *cell, enum figure figure);
+struct estimate estimate_figure(const struct run *run, const struct cell *cell, enum figure figure);
+struct estimate estimate_ratio(const struct run *run, const struct cell *cell,
+                               const struct cell *over, enum figure figure);
+struct estimate estimate_difference(const struct run *run, const struct cell *cell,
+                                    const struct cell *less, enum figure figure);
+
+/* Over the sizes of the cells that have these axes but for rss. */
+struct growth estimate_growth(const struct run *run, struct axes axes, enum figure figure);
+struct estimate estimate_growth_ratio(const struct run *run, struct axes axes, struct axes over,
+                                      enum figure figure);
+
+bool enough_for(size_t samples, double p);
+size_t count_samples(const struct run *run, const struct cell *cell, enum figure figure);
+struct tail tail(const struct run *run, const struct cell *cell, enum figure figure, double p);
+struct estimate estimate_percentile(const struct run *run, const struct cell *cell,
+                                    enum figure figure, double p);
+
+struct noise noise(const struct run *run);
+size_t count_rounds(const struct run *run, const struct cell *cell); /* that measured the cell */
+size_t count_state(const struct run *run, enum state state);

@@ -1,0 +1,128 @@
+#include "bounds.h"
+
+#include "fields.h"
+#include "memory.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const char *const kind_names[KINDS] = {"value", "ratio", "slope", "slope_ratio"};
+
+/* The place of a field's text among names. */
+static bool read_choice(struct source *source, const json_t *object, const char *key,
+                        const char *const *names, size_t count, size_t *place) {
+    char *text;
+    if (!field_text(source, object, key, &text))
+        return false;
+    for (*place = 0; *place < count; (*place)++)
+        if (!strcmp(text, names[*place]))
+            break;
+    bool known = *place < count;
+    if (!known)
+        refuse(source, "`%s` cannot be %s", key, text);
+    free(text);
+    return known;
+}
+
+static bool check_keys(struct source *source, json_t *object) {
+    static const char *const known[] = {"id", "says", "kind",    "figure",  "percentile",
+                                        "of", "over", "at_most", "at_least"};
+    const char *key;
+    json_t *value;
+    json_object_foreach(object, key, value) {
+        size_t i = 0;
+        while (i < sizeof known / sizeof *known && strcmp(key, known[i]))
+            i++;
+        if (i == sizeof known / sizeof *known)
+            return refuse(source, "`%s` is not a field of a bound", key);
+    }
+    return true;
+}
+
+static bool read_limit(struct source *source, const json_t *object, struct bound *bound) {
+    bound->at_least = json_object_get(object, "at_least");
+    if (bound->at_least && json_object_get(object, "at_most"))
+        return refuse(source, "`at_most` and `at_least` exclude each other");
+    const char *key = bound->at_least ? "at_least" : "at_most";
+    return field_number(source, object, key, &bound->limit) &&
+           (bound->limit > 0 || refuse(source, "`%s` is not above 0", key));
+}
+
+static bool read_percentile(struct source *source, const json_t *object, struct bound *bound) {
+    bound->percentile = 50;
+    if (!json_object_get(object, "percentile"))
+        return true;
+    if (bound->kind != VALUE)
+        return refuse(source, "`percentile` goes with the kind `value` only");
+    return field_number(source, object, "percentile", &bound->percentile) &&
+           (bound->percentile < 100 || refuse(source, "`percentile` is not below 100"));
+}
+
+static bool read_bound(struct source *source, json_t *object, struct bound *bound) {
+    size_t kind, figure;
+    if (!check_keys(source, object) || !field_text(source, object, "id", &bound->id) ||
+        !field_text(source, object, "says", &bound->says) ||
+        !read_choice(source, object, "kind", kind_names, KINDS, &kind) ||
+        !read_choice(source, object, "figure", figure_names, FIGURES, &figure) ||
+        !field_text(source, object, "of", &bound->of))
+        return false;
+    bound->kind = (enum kind)kind;
+    bound->figure = (enum figure)figure;
+    bool has_over = kind == RATIO || kind == SLOPE_RATIO;
+    return (!has_over || field_text(source, object, "over", &bound->over)) &&
+           read_percentile(source, object, bound) && read_limit(source, object, bound);
+}
+
+static bool read_list(const char *path, const json_t *list, struct bounds *bounds, char **error) {
+    bool good = true;
+    bounds->list = must(calloc(json_array_size(list) + 1, sizeof *bounds->list));
+    for (size_t i = 0; good && i < json_array_size(list); i++) {
+        char *place = sentence("%s: bound %zu", path, i + 1);
+        struct source source = {.path = place};
+        good = read_bound(&source, json_array_get(list, i), &bounds->list[bounds->count++]);
+        *error = source.error;
+        free(place);
+    }
+    return good;
+}
+
+static json_t *load(struct source *source) {
+    json_error_t broken;
+    FILE *file = fopen(source->path, "re");
+    if (!file) {
+        refuse(source, "cannot be opened: %s", strerror(errno));
+        return NULL;
+    }
+    json_t *object = json_loadf(file, JSON_REJECT_DUPLICATES, &broken);
+    fclose(file);
+    if (!object) {
+        source->line = broken.line > 0 ? (size_t)broken.line : 0;
+        refuse(source, "broken JSON: %s", printable(broken.text));
+    }
+    return object;
+}
+
+bool bounds_read(const char *path, struct bounds *bounds, char **error) {
+    struct source source = {.path = path};
+    json_t *list, *object = load(&source);
+    bool good = object && field_array(&source, object, "bounds", &list);
+    *error = source.error;
+    *bounds = (struct bounds){.count = 0};
+    good = good && read_list(path, list, bounds, error);
+    json_decref(object);
+    if (!good)
+        bounds_free(bounds);
+    return good;
+}
+
+void bounds_free(struct bounds *bounds) {
+    for (size_t i = 0; i < bounds->count; i++) {
+        free(bounds->list[i].id);
+        free(bounds->list[i].says);
+        free(bounds->list[i].of);
+        free(bounds->list[i].over);
+    }
+    free(bounds->list);
+}

@@ -1,0 +1,72 @@
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* A run as its results file tells it; results/README.md says what each field means. */
+
+enum figure { CALL, READY, TOTAL, CPU, FIGURES };
+enum state { NOT_RUN, MEASURED, FAILED, UNSUPPORTED, TIMEOUT, STATES };
+
+extern const char *const figure_names[FIGURES];
+extern const char *const state_names[STATES];
+
+struct samples {
+    size_t count;
+    double *ns;
+};
+
+/* One cell in one round. */
+struct measurement {
+    enum state state;
+    char *reason; /* when it is neither measured nor not run */
+    struct samples figures[FIGURES];
+};
+
+struct axes {
+    char *strategy;
+    int64_t rss;
+    int64_t gap;
+    int64_t at_once;
+    char *target;
+};
+
+struct cell {
+    char *name;
+    struct axes axes;
+    struct measurement *rounds;
+};
+
+struct block {
+    double seconds;
+    double steal;
+    double load;
+};
+
+struct host {
+    char *cpu;
+    int64_t cpus;
+    bool is_virtual;
+    char *kernel;
+    char *libc;
+    int64_t page_size;
+};
+
+struct run {
+    char *path;
+    char *matrix;
+    size_t rounds;
+    struct host host;
+    size_t cell_count;
+    struct cell *cells;
+    size_t block_count;
+    struct block *blocks;
+    bool ended;
+    bool interrupted;
+};
+
+/* NULL when the file is refused; *error is then one malloced sentence. */
+struct run *run_read(const char *path, char **error);
+const struct cell *run_cell(const struct run *run, const char *name); /* NULL when it has none */
+void run_free(struct run *run);

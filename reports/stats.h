@@ -1,0 +1,31 @@
+#pragma once
+
+#include <stddef.h>
+
+struct interval {
+    double low;
+    double high;
+};
+
+struct line {
+    double intercept;
+    double slope;
+};
+
+/* A value and the round that it was taken in; rounds are numbered from 0 without a hole. */
+struct observation {
+    double value;
+    size_t round;
+};
+
+/* Type 7, the default of R and of Python's "inclusive"; NaN of no values. */
+double quantile(const double *values, size_t count, double p);
+
+/*
+ * The 95% interval of quantile p of the pooled values, by the percentile bootstrap: whole rounds
+ * are drawn with replacement, 10,000 times, always from the same seed. Sorts the values.
+ */
+struct interval bootstrap(struct observation *values, size_t count, size_t rounds, double p);
+
+/* Least squares; NaN when the points do not have two different x. */
+struct line fit_line(const double *x, const double *y, size_t count);

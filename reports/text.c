@@ -1,0 +1,164 @@
+#include "text.h"
+
+#include "analysis.h"
+#include "foot.h"
+#include "layout.h"
+#include "medians.h"
+#include "memory.h"
+#include "verdict.h"
+#include "view.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct page {
+    FILE *out;
+    const struct run *run;
+    bool *explained; /* by the index of the cell: why it has no number was said */
+};
+
+static void print_head(const struct page *page) {
+    const struct host *host = &page->run->host;
+    print_named(page->out, "Host   ",
+                sentence("%jd x %s%s, Linux %s, %s, %s pages", (intmax_t)host->cpus, host->cpu,
+                         host->is_virtual ? " (virtual)" : "", host->kernel, host->libc,
+                         label_size(host->page_size).text));
+    struct noise heard = noise(page->run);
+    print_named(page->out, "Noise  ",
+                heard.known ? sentence("%s: steal %.1f %%, load %.1f", heard.high ? "high" : "low",
+                                       heard.steal * 100, heard.load)
+                            : sentence("unknown: no block was finished"));
+}
+
+static char *describe_gap(int64_t gap, const char *between) {
+    return gap ? sentence("%s of work between %s", label_gap(gap).text, between)
+               : sentence("back to back");
+}
+
+static const char *describe_target(const char *target) {
+    static const char *const known[][2] = {{"tiny", "a tiny static program"},
+                                           {"silent", "a tiny static program that does not stamp"},
+                                           {"static", "a static program"},
+                                           {"dynamic", "a dynamic program"}};
+    for (size_t i = 0; i < sizeof known / sizeof *known; i++)
+        if (!strcmp(target, known[i][0]))
+            return known[i][1];
+    return target;
+}
+
+/* "median of 8 rounds", or "medians of 5 to 8 rounds" where some cells have fewer. */
+static char *describe_rounds(const struct view *view) {
+    size_t least = view->run->rounds, most = 0;
+    for (size_t i = 0; i < view->row_count; i++)
+        for (size_t size = 0; size < view->size_count; size++) {
+            const struct cell *cell = view_cell(view, view->rows[i].strategy, view->sizes[size]);
+            size_t rounds = cell ? count_rounds(view->run, cell) : 0;
+            if (rounds == 0)
+                continue;
+            least = rounds < least ? rounds : least;
+            most = rounds > most ? rounds : most;
+        }
+    if (most == 0)
+        return sentence("never measured");
+    if (least < most)
+        return sentence("medians of %zu to %zu rounds", least, most);
+    return sentence("median of %zu round%s", most, most == 1 ? "" : "s");
+}
+
+static void print_calls(const struct page *page, const struct view *view) {
+    if (view->size_count == 0)
+        return;
+    char *rounds = describe_rounds(view), *gap = describe_gap(view->gap, "spawns");
+    char *measured =
+        sentence("%s, the parent's memory idle, %s", describe_target(view->target), gap);
+    fprintf(page->out, "\nHow long one spawn holds its caller (\"call\"), %s\n", rounds);
+    print_words(page->out, measured, 0, 0);
+    fputc('\n', page->out);
+    free(measured);
+    free(gap);
+    free(rounds);
+
+    struct column *columns = must(calloc(view->size_count + 1, sizeof *columns));
+    struct axes axes = {.gap = view->gap, .at_once = 1, .target = view->target};
+    for (size_t i = 0; i < view->size_count; i++) {
+        axes.rss = view->sizes[i];
+        columns[i] = (struct column){.head = label_size(axes.rss), .figure = CALL, .axes = axes};
+    }
+    struct column *last = &columns[view->size_count];
+    axes.rss = view->largest;
+    *last = (struct column){.shows = P99, .figure = CALL, .axes = axes};
+    snprintf(last->head.text, sizeof last->head.text, "p99 %.27s", label_at(axes.rss).text);
+    print_medians(page->out, view, "parent's memory", columns, view->size_count + 1,
+                  page->explained);
+    free(columns);
+}
+
+/* Whether some row has this figure in its cell with these axes. */
+static bool any_has(const struct view *view, enum figure figure, struct axes axes) {
+    for (size_t i = 0; i < view->row_count; i++) {
+        axes.strategy = view->rows[i].strategy;
+        if (!isnan(median(view->run, find_cell(view->run, axes), figure)))
+            return true;
+    }
+    return false;
+}
+
+static void print_whole(const struct page *page, const struct view *view) {
+    if (view->size_count == 0)
+        return;
+    struct axes axes = {
+        .rss = view->largest, .gap = view->gap, .at_once = 1, .target = view->target};
+    struct column columns[FIGURES + 1];
+    size_t count = 0;
+    for (enum figure figure = CALL; figure < FIGURES; figure++) {
+        if (figure == READY && !any_has(view, READY, axes))
+            continue;
+        columns[count] = (struct column){.figure = figure, .axes = axes};
+        snprintf(columns[count++].head.text, sizeof columns->head.text, "%s", figure_names[figure]);
+    }
+    axes.gap = 0;
+    if (view->gap != 0 && any_has(view, CALL, axes))
+        columns[count++] =
+            (struct column){.head = {"call back to back"}, .figure = CALL, .axes = axes};
+    fprintf(page->out, "\nThe whole spawn %s: medians\n", label_at(view->largest).text);
+    print_medians(page->out, view, "", columns, count, page->explained);
+}
+
+static void print_burst(const struct page *page, const struct view *view,
+                        const struct burst *burst) {
+    struct axes axes = {
+        .rss = burst->rss, .gap = burst->gap, .at_once = burst->at_once, .target = view->target};
+    const struct column columns[] = {
+        {.head = {"caller held"}, .figure = CALL, .axes = axes},
+        {.head = {"all reaped"}, .figure = TOTAL, .axes = axes},
+        {.head = {"per second"}, .shows = PER_SECOND, .figure = TOTAL, .axes = axes},
+    };
+    char *gap = describe_gap(burst->gap, "bursts");
+    bool usual = burst->gap == view->gap;
+    fprintf(page->out, "\n%jd at once %s%s%s: medians\n", (intmax_t)burst->at_once,
+            label_at(burst->rss).text, usual ? "" : ", ", usual ? "" : gap);
+    free(gap);
+    print_medians(page->out, view, "", columns, sizeof columns / sizeof *columns, page->explained);
+}
+
+void text_print(const struct run *run, FILE *out) {
+    bool *explained = must(calloc(run->cell_count, sizeof *explained));
+    struct page page = {.out = out, .run = run, .explained = explained};
+    size_t count;
+    char **targets = find_targets(run, &count);
+    print_head(&page);
+    for (size_t i = 0; i < count; i++) {
+        struct view view;
+        view_open(&view, run, targets[i]);
+        print_calls(&page, &view);
+        print_whole(&page, &view);
+        for (size_t burst = 0; burst < view.burst_count; burst++)
+            print_burst(&page, &view, &view.bursts[burst]);
+        verdict_print(&view, out);
+        view_close(&view);
+    }
+    free(targets);
+    foot_print(run, explained, out);
+    free(explained);
+}

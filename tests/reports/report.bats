@@ -1,0 +1,290 @@
+#!/usr/bin/env bats
+# The program forkless-report: its pages against golden ones, its refusals, its exit codes.
+# shellcheck disable=SC2016  # the sentences quote names in backticks
+# To make the golden pages anew, after looking at the difference: GOLDEN=write bats report.bats
+
+setup() {
+    here=$BATS_TEST_DIRNAME
+    report=${FORKLESS_REPORT:?}
+    bounds=$here/../../results/bounds.json
+    cd "$here/runs" || return
+}
+
+# golden NAME STATUS ARGUMENT...: the page, its exit code, its silence and its width.
+golden() {
+    local page=$here/golden/$1.txt found=$BATS_TEST_TMPDIR/page status=0 expected=$2
+    shift 2
+    "$report" "$@" >"$found" 2>"$BATS_TEST_TMPDIR/talk" || status=$?
+    [ "${GOLDEN:-}" != write ] || cp "$found" "$page"
+    diff -u "$page" "$found"
+    [ "$status" -eq "$expected" ]
+    [ ! -s "$BATS_TEST_TMPDIR/talk" ]
+    [ "$(wc -L <"$found")" -le 80 ]
+}
+
+# refused SENTENCE ARGUMENT...: nothing on stdout, one sentence on stderr, exit 2.
+refused() {
+    local status=0 expected="${report##*/}: $1"
+    shift
+    "$report" "$@" >"$BATS_TEST_TMPDIR/page" 2>"$BATS_TEST_TMPDIR/talk" || status=$?
+    diff -u <(echo "$expected") "$BATS_TEST_TMPDIR/talk"
+    [ "$status" -eq 2 ]
+    [ ! -s "$BATS_TEST_TMPDIR/page" ]
+}
+
+# changed LINE SED_SCRIPT: the run one-round with one line changed, in the file `bad`.
+changed() {
+    cd "$BATS_TEST_TMPDIR" || return
+    sed "$1 $2" "$here/runs/one-round.jsonl" >bad
+    ! cmp -s bad "$here/runs/one-round.jsonl"
+}
+
+@test "a quick run" { golden quick 0 quick.jsonl; }
+
+@test "a run with failed, unsupported and late cells" { golden failed 3 failed.jsonl; }
+
+@test "a run in which nothing was measured" { golden nothing 3 nothing.jsonl; }
+
+@test "one round, one size, back to back, a target that does not stamp, no fork" {
+    golden one-round 0 one-round.jsonl
+}
+
+@test "a standard run, with cells at some sizes only" { golden standard 0 standard.jsonl; }
+
+@test "bounds of a standard run" { golden bounds-standard 5 --bounds "$bounds" standard.jsonl; }
+
+@test "bounds of a quick run" { golden bounds-quick 0 --bounds "$bounds" quick.jsonl; }
+
+@test "a killed run: the line that was cut off is dropped" {
+    head -c 60000 quick.jsonl >"$BATS_TEST_TMPDIR/killed.jsonl"
+    cd "$BATS_TEST_TMPDIR"
+    golden killed 0 killed.jsonl
+}
+
+@test "a run that was killed before its first cell" {
+    head -n 1 quick.jsonl >"$BATS_TEST_TMPDIR/killed.jsonl"
+    cd "$BATS_TEST_TMPDIR"
+    golden killed-at-once 0 killed.jsonl
+}
+
+@test "an interrupted run says so" {
+    sed 's/"interrupted":false/"interrupted":true/' one-round.jsonl >"$BATS_TEST_TMPDIR/interrupted"
+    run "$report" "$BATS_TEST_TMPDIR/interrupted"
+    [ "$status" -eq 0 ]
+    [[ $output == *"(4 of 4 measured, 0 failed; interrupted)" ]]
+}
+
+@test "cut off anywhere, it is a shorter run or one that never began" {
+    size=$(stat -c %s one-round.jsonl) first=$(head -n 1 one-round.jsonl | wc -c)
+    for ((cut = 0; cut <= size; cut += 61)); do
+        status=0
+        head -c $cut one-round.jsonl >"$BATS_TEST_TMPDIR/cut"
+        "$report" "$BATS_TEST_TMPDIR/cut" >/dev/null 2>&1 || status=$?
+        [ "$status" -eq $((cut < first ? 2 : 0)) ]
+    done
+}
+
+@test "other samples of one cell change its row and no other" {
+    sed '/"cell":"spawn.vfork.rss:1GiB","state"/s/"call":\[[0-9]*,/"call":[9000000,/' quick.jsonl \
+        >"$BATS_TEST_TMPDIR/slower"
+    cd "$BATS_TEST_TMPDIR"
+    cp "$here/runs/quick.jsonl" before
+    diff <("$report" before | sed '$d') <("$report" slower | sed '$d') >difference || true
+    [ "$(grep -c '^>' difference)" -eq 1 ]
+    grep '^>  vfork ' difference
+}
+
+@test "the strategy that holds its caller least is found, whichever it is" {
+    sed 's/forkless_start/slow_start/g; s/vfork/forkless_start/g; s/slow_start/vfork/g' quick.jsonl \
+        >"$BATS_TEST_TMPDIR/swapped"
+    run "$report" "$BATS_TEST_TMPDIR/swapped"
+    [[ $output == *$'\n'"vfork holds it least: "* ]]
+    [[ $output != *"The child is ready"* ]]
+}
+
+@test "one strategy alone is not the least" {
+    grep -v '"cell":"spawn/\(fork\|posix\)' one-round.jsonl >"$BATS_TEST_TMPDIR/alone"
+    run "$report" "$BATS_TEST_TMPDIR/alone"
+    [[ $output == *$'\n'"vfork holds its caller: "* ]]
+}
+
+# shifted MICROSECONDS: quick.jsonl with `ready` of each start at 4 GiB shifted.
+shifted() {
+    jq -c --argjson us "$1" 'if .cell == "spawn/forkless_start/rss:4GiB"
+        then .ready |= map(. + 1000 * $us | if . < 0 then 0 else . end) else . end' quick.jsonl \
+        >"$BATS_TEST_TMPDIR/shifted"
+    "$report" "$BATS_TEST_TMPDIR/shifted" | tr '\n' ' '
+}
+
+@test "sooner, no sooner or later than with vfork is decided by the interval" {
+    [[ $(shifted -250) =~ "The child is ready "[0-9]+" us sooner than with vfork (CI " ]]
+    [[ $(shifted 0) == *"The child is ready no sooner than with vfork, and 16"* ]]
+    [[ $(shifted 250) =~ "The child is ready "[0-9]+" us later than with vfork (CI " ]]
+}
+
+@test "strategies that the rounds do not tell apart are named" {
+    jq -cs 'map(select(.cell == "spawn/vfork/rss:4GiB")) as $vfork | .[]
+        | select(.cell // "" | test("forkless") | not)
+        | if .cell == "spawn/clone3/rss:4GiB" then $vfork[.round] + {cell} else . end' \
+        quick.jsonl >"$BATS_TEST_TMPDIR/twins"
+    run "$report" "$BATS_TEST_TMPDIR/twins"
+    [[ ${output//$'\n'/ } == *"vfork holds it least: "*"; not told apart from it: clone3."* ]]
+}
+
+@test "each target has its own tables" {
+    run "$report" <(sed '1s/"target":"dynamic"\(}]\)/"target":"static"\1/' one-round.jsonl)
+    [[ $output == *"a dynamic program, "*"a static program, "* ]]
+}
+
+@test "not a results file" {
+    cd "$BATS_TEST_TMPDIR"
+    refused "absent: cannot be opened: No such file or directory" absent
+    refused ".: cannot be read: Is a directory" .
+    : >bad
+    refused "bad: the file is empty" bad
+    echo '{"kind":"benchmark"}' >bad
+    refused "bad:1: this is no forkless results file" bad
+    echo 'hello' >bad
+    refused "bad:1: this is no forkless results file" bad
+    echo '[1]' >bad
+    refused "bad:1: this is no forkless results file" bad
+    head -c 100 "$here/runs/quick.jsonl" >bad
+    refused "bad: there is no complete line: no run began" bad
+    head -c 5000 /dev/zero >bad
+    echo >>bad
+    refused "bad:1: this is no forkless results file" bad
+}
+
+@test "a newer schema" {
+    changed 1 's/"schema":1/"schema":2/'
+    refused "bad:1: schema 2 is newer than 1, the newest known here" bad
+}
+
+@test "broken JSON in the middle" {
+    changed 2 's/"call":\[/"call":[,/'
+    refused "bad:2: broken JSON: unexpected token near ','" bad
+}
+
+@test "wrong types and impossible values" {
+    changed 1 's/"rounds":1/"rounds":"1"/'
+    refused 'bad:1: `rounds` is not a whole number' bad
+    changed 1 's/"rounds":1/"rounds":0/'
+    refused 'bad:1: `rounds` is below 1' bad
+    changed 1 's/"rounds":1/"rounds":99999999999/'
+    refused 'bad:1: `rounds` is above 10000' bad
+    changed 1 's/"matrix":"quick",//'
+    refused 'bad:1: `matrix` is missing' bad
+    changed 1 's/"cells":.*/"cells":[]}/'
+    refused 'bad:1: the run lists no cells' bad
+    changed 1 's/"virtual":true/"virtual":1/'
+    refused 'bad:1: `virtual` is not true or false' bad
+    changed 2 's/"call":\[/"call":[1.5,/'
+    refused 'bad:2: sample 1 of `call` is not a whole number of at least 0' bad
+    changed 2 's/"call":\[/"call":[-5,/'
+    refused 'bad:2: sample 1 of `call` is not a whole number of at least 0' bad
+    changed 2 's/"call":\[[0-9,]*\]/"call":[]/'
+    refused 'bad:2: `call` has no samples' bad
+    changed 2 's/"call":\[/"call":[1,/'
+    refused 'bad:2: `total` has 5 samples but `call` has 6' bad
+    changed 2 's/"state":"measured"/"state":"fine"/'
+    refused 'bad:2: `state` is fine, not one of measured, failed, unsupported, timeout' bad
+    changed 2 's/"state":"measured"/"state":"failed"/'
+    refused 'bad:2: `reason` is missing' bad
+    changed 3 's/"steal":0.002/"steal":"none"/'
+    refused 'bad:3: `steal` is not a number' bad
+    changed 3 's/"steal":0.002/"steal":NaN/'
+    refused "bad:3: broken JSON: invalid token near 'NaN'" bad
+}
+
+@test "lines that contradict the run line or each other" {
+    changed 2 's/spawn.null/spawn\/other/'
+    refused 'bad:2: the cell spawn/other is not one that the run lists' bad
+    changed 2 's/"round":0/"round":1/'
+    refused 'bad:2: round 1 does not exist: the run has 1, from 0' bad
+    changed 2 p
+    refused 'bad:3: the cell spawn/null has round 0 twice' bad
+    changed 1 's/spawn.vfork/spawn\/posix_spawn/'
+    refused 'bad:1: the cell spawn/posix_spawn/rss:1GiB/gap:0/target:dynamic is listed twice' bad
+    changed 1 p
+    refused 'bad:2: `kind` is not one of cell, block, end' bad
+    changed '$' p
+    refused 'bad:9: there is a line after the end' bad
+}
+
+@test "bounds that cannot be read" {
+    cd "$BATS_TEST_TMPDIR"
+    run_file=$here/runs/quick.jsonl
+    refused "absent: cannot be opened: No such file or directory" --bounds absent "$run_file"
+    while IFS='|' read -r script sentence; do
+        jq "$script" "$bounds" >bad.json
+        refused "bad.json: $sentence" --bounds bad.json "$run_file"
+    done <<'CASES'
+del(.bounds)|`bounds` is missing
+.bounds[2].kind = "difference"|bound 3: `kind` cannot be difference
+.bounds[0].figure = 5|bound 1: `figure` is not a text
+.bounds[0].percentile = 99|bound 1: `percentile` goes with the kind `value` only
+.bounds[15].percentile = 100|bound 16: `percentile` is not below 100
+.bounds[0].over = null|bound 1: `over` is not a text
+.bounds[0].at_least = 1|bound 1: `at_most` and `at_least` exclude each other
+.bounds[0].at_most = 0|bound 1: `at_most` is not above 0
+del(.bounds[0].at_most)|bound 1: `at_most` is missing
+.bounds[0].atmost = 1|bound 1: `atmost` is not a field of a bound
+CASES
+    printf '{\n"bounds": [,]}' >bad.json
+    refused "bad.json:2: broken JSON: unexpected token near ','" --bounds bad.json "$run_file"
+}
+
+@test "at least is at most with the ends exchanged" {
+    jq '{bounds: [.bounds[0], .bounds[1], .bounds[8]] | map(.at_least = .at_most | del(.at_most))}' \
+        "$bounds" >"$BATS_TEST_TMPDIR/least.json"
+    run "$report" --bounds "$BATS_TEST_TMPDIR/least.json" standard.jsonl
+    [ "$status" -eq 5 ]
+    [[ $output == *"paced-clone3 "*" missed "*"paced-posix_spawn "*" holds "*"start-call "*" undecided "* ]]
+}
+
+@test "a percentile that the samples cannot tell is undecided" {
+    jq '{bounds: [.bounds[15] | .percentile = 99.9]}' "$bounds" >"$BATS_TEST_TMPDIR/far.json"
+    run "$report" --bounds "$BATS_TEST_TMPDIR/far.json" standard.jsonl
+    [ "$status" -eq 0 ]
+    [[ $output == *"undecided"*"540 samples are too few for p99.9"* ]]
+}
+
+@test "usage" {
+    run "$report"
+    [ "$status" -eq 2 ]
+    [[ $output == *": RUN is missing"* ]]
+    run "$report" a b
+    [ "$status" -eq 2 ]
+    [[ $output == *": one RUN at a time"* ]]
+    run "$report" --no-such-option
+    [ "$status" -eq 2 ]
+    run "$report" --help
+    [ "$status" -eq 0 ]
+    [[ $output == *"--bounds=BOUNDS"* ]]
+}
+
+@test "what cannot be written is told" {
+    for arguments in quick.jsonl "--bounds $bounds standard.jsonl"; do
+        status=0
+        # shellcheck disable=SC2086
+        "$report" $arguments >&- 2>"$BATS_TEST_TMPDIR/talk" || status=$?
+        [ "$status" -eq 1 ]
+        grep -q ': cannot write the report: Bad file descriptor$' "$BATS_TEST_TMPDIR/talk"
+        status=0
+        # shellcheck disable=SC2086
+        "$report" $arguments >/dev/full 2>"$BATS_TEST_TMPDIR/talk" || status=$?
+        [ "$status" -eq 1 ]
+        grep -q ': cannot write the report: No space left on device$' "$BATS_TEST_TMPDIR/talk"
+    done
+}
+
+@test "a reader that has gone is told, not died of" {
+    mkfifo "$BATS_TEST_TMPDIR/pipe"
+    # shellcheck disable=SC2094
+    exec 8<>"$BATS_TEST_TMPDIR/pipe" 9>"$BATS_TEST_TMPDIR/pipe" 8<&-
+    status=0
+    "$report" quick.jsonl >&9 2>"$BATS_TEST_TMPDIR/talk" || status=$?
+    exec 9>&-
+    [ "$status" -eq 1 ]
+    grep -q ': cannot write the report: Broken pipe$' "$BATS_TEST_TMPDIR/talk"
+}
