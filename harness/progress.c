@@ -51,8 +51,8 @@ void progress_announce(const struct matrix *m, unsigned rounds) {
     }
     fprintf(stderr,
             "bench: %zu cell%s, %u round%s, about %.1f minutes, at most %.1f GiB of memory\n",
-            m->count, m->count == 1 ? "" : "s", rounds, rounds == 1 ? "" : "s", seconds * rounds / 60,
-            gib(block_memory(largest(m))));
+            m->count, m->count == 1 ? "" : "s", rounds, rounds == 1 ? "" : "s",
+            seconds * rounds / 60, gib(block_memory(largest(m))));
 }
 
 void progress_bar(unsigned done, unsigned total, double seconds) {

@@ -1,0 +1,48 @@
+#!/usr/bin/env bats
+# README.md: its example against the library as it is installed, and its style.
+# shellcheck disable=SC2154  # meson and run set the variables
+
+bats_require_minimum_version 1.5.0
+
+setup_file() {
+    export PKG_CONFIG_SYSROOT_DIR=$BATS_FILE_TMPDIR/root
+    DESTDIR=$PKG_CONFIG_SYSROOT_DIR meson install -C "$BUILD" --no-rebuild --quiet
+    PKG_CONFIG_PATH=$(dirname "$(find "$PKG_CONFIG_SYSROOT_DIR" -name forkless.pc)")
+    LIBRARIES=$(dirname "$PKG_CONFIG_PATH")
+    export PKG_CONFIG_PATH LIBRARIES
+    # shellcheck disable=SC2016
+    sed -n '/^```c$/,/^```$/{/^```/d;p}' "$SOURCE/README.md" >"$BATS_FILE_TMPDIR/example.c"
+}
+
+setup() { cd "$BATS_FILE_TMPDIR" || return; }
+
+@test "the example builds against the shared library and runs" {
+    # shellcheck disable=SC2046
+    cc -Wall -Wextra -Werror example.c -o shared $(pkg-config --cflags --libs forkless)
+    run -0 env LD_LIBRARY_PATH="$LIBRARIES" ./shared
+    [ "$output" = hello ]
+}
+
+@test "the example builds against the static library and runs" {
+    # shellcheck disable=SC2046
+    cc example.c -o static -static $(pkg-config --static --cflags --libs forkless)
+    run -0 ./static
+    [ "$output" = hello ]
+}
+
+@test "the example is C++ too, but for its linkage" {
+    # shellcheck disable=SC2046
+    g++ -x c++ -Wall -Wextra -Werror example.c -o cplusplus $(pkg-config --cflags --libs forkless)
+    run -0 env LD_LIBRARY_PATH="$LIBRARIES" ./cplusplus
+    [ "$output" = hello ]
+}
+
+@test "the shared library shows the functions of forkless.h and nothing else" {
+    diff <(grep -oE '^[a-z].*\b(forkless_[a-z0-9_]+)\(' "$SOURCE/spawn/forkless.h" | grep -oE 'forkless_[a-z0-9_]+\($' |
+        tr -d '(' | sort -u) <(nm -D --defined-only "$LIBRARIES"/libforkless.so | awk '$2 == "T" { print $3 }' |
+        sed 's/@.*//' | sort -u)
+}
+
+@test "the static library hides nothing under common names" {
+    run -1 grep -vE '^(forkless|fl)_' <(nm -g --defined-only "$LIBRARIES/libforkless.a" 2>/dev/null | awk 'NF == 3 { print $3 }')
+}
