@@ -76,9 +76,18 @@ static unsigned quick_samples(const struct cell *cell) {
     return cell->at_once > 1 ? 20 : 80;
 }
 
+/*
+ * Back to back is a steady state: CPUs that idle only for microseconds stop halting, after 20 to 50
+ * spawns in a virtual machine. A copy of a big parent takes too long for that to matter.
+ */
+static unsigned quick_discards(const struct cell *cell) {
+    return cell->gap_ns == 0 && !cell->strategy->copies ? 60 : 5;
+}
+
 static void add(struct matrix *m, struct cell cell) {
     if (cell.samples == 0)
         cell.samples = quick_samples(&cell);
+    cell.discards = quick_discards(&cell);
     name_cell(&cell);
     m->cells[m->count++] = cell;
 }

@@ -8,7 +8,7 @@
 
 #include "case.h"
 
-enum { CELL_NAME_SIZE = 160 };
+enum { CELL_NAME_SIZE = 160, CHUNK = 20 };
 
 struct cell {
     const struct strategy *strategy;
@@ -16,7 +16,9 @@ struct cell {
     uint64_t gap_ns; /* the caller's own work before each sample */
     unsigned at_once;
     const char *target;
-    unsigned samples; /* a round */
+    unsigned samples;  /* a round, in chunks of CHUNK */
+    unsigned discards; /* spawns before each chunk that are not recorded: what the cell before left
+                          behind */
     char name[CELL_NAME_SIZE];
 };
 

@@ -18,10 +18,6 @@
 #include "random.h"
 #include "sample.h"
 
-/* Cells alternate in chunks; what is left of the cell before would otherwise stand in the first
- * samples. */
-enum { CHUNK = 20, DISCARDED_SPAWNS = 5 };
-
 struct measured {
     struct cell cell;
     struct sample *samples;
@@ -91,7 +87,7 @@ static void measure(struct block *b, struct measured *m, unsigned count) {
         return;
     }
     struct sample discarded;
-    for (unsigned spawns = 0; spawns < DISCARDED_SPAWNS && !m->failed; spawns += m->cell.at_once)
+    for (unsigned spawns = 0; spawns < m->cell.discards && !m->failed; spawns += m->cell.at_once)
         m->failed = sample_take(s, &discarded) < 0;
     if (!m->failed)
         m->failed = gbench_run(m->cell.strategy->name, count, iteration, b) < count;
@@ -135,7 +131,7 @@ static void say_samples(struct block *b, size_t index) {
 
 /* All chunks of the cells that copy memory, or of those that do not. */
 static void run_phase(struct block *b, bool copies) {
-    size_t *order = calloc(b->count, sizeof *order), pending;
+    size_t order[b->count + 1], pending;
     do {
         pending = 0;
         for (size_t i = 0; i < b->count; i++) {
@@ -151,7 +147,6 @@ static void run_phase(struct block *b, bool copies) {
                 say_samples(b, order[i]);
         }
     } while (pending > 0);
-    free(order);
 }
 
 /* Descriptor 1 becomes a pipe, since every strategy hands it down as it is. */
@@ -180,20 +175,26 @@ static int read_order(struct block *b) {
     b->sampler.has_stamps = stamps;
     b->count = json_array_size(cells);
     b->cells = calloc(b->count, sizeof *b->cells);
+    if (!b->cells)
+        return -ENOMEM;
     for (size_t i = 0; i < b->count; i++) {
         struct cell *c = &b->cells[i].cell;
         const char *strategy;
-        json_int_t gap, at_once, samples;
-        if (json_unpack(json_array_get(cells, i), "{s:s,s:I,s:I,s:I}", "strategy", &strategy, "gap",
-                        &gap, "at_once", &at_once, "samples", &samples) < 0)
+        json_int_t gap, at_once, samples, discards;
+        if (json_unpack(json_array_get(cells, i), "{s:s,s:I,s:I,s:I,s:I}", "strategy", &strategy,
+                        "gap", &gap, "at_once", &at_once, "samples", &samples, "discards",
+                        &discards) < 0)
             return -EINVAL;
         c->strategy = strategy_find(strategy);
         c->gap_ns = (uint64_t)gap;
         c->at_once = (unsigned)at_once;
         c->samples = (unsigned)samples;
+        c->discards = (unsigned)discards;
         b->cells[i].samples = calloc(c->samples, sizeof *b->cells[i].samples);
-        if (!c->strategy || !b->cells[i].samples)
+        if (!c->strategy)
             return -EINVAL;
+        if (!b->cells[i].samples)
+            return -ENOMEM;
     }
     return 0;
 }

@@ -1,16 +1,17 @@
 /*
  * A block: a fresh process that makes one ballast and measures the cells of it. The runner starts
- * it, checks it from outside and keeps what it says; both sides of the conversation are described
- * here, and only here.
+ * it, checks it from outside and keeps what it says; their conversation is described here, and only
+ * here: one JSON object a line.
  *
- * One JSON object a line. Runner to block, on descriptor 0: the order, then a line to go on, then
- * end of file.
- *   {"rss":N,"budget":N,"seed":N,"target":PATH,"stamps":true,"cells":[{"strategy":..,"gap":N,"at_once":N,"samples":N},
- * ..]} Block to runner, on BLOCK_OUT: ready once the ballast is there, a line for each cell as it
- * is done, then done.
- *   {"ready":true} or {"problem":"..."}
- *   {"cell":I,"state":"measured","call":[..],"ready":[..],"total":[..],"cpu":[..]} or
- * {"cell":I,"state":"failed","reason":".."}
+ * Runner to block, on descriptor 0: the order, then a line to go on, then end of file.
+ *   {"rss":N, "budget":N, "seed":N, "target":PATH, "stamps":BOOL, "cells":[CELL, ..]}
+ *   CELL: {"strategy":NAME, "gap":N, "at_once":N, "samples":N, "discards":N}
+ *
+ * Block to runner, on BLOCK_OUT: ready once the ballast is there, a line for each cell as it is
+ * done, then done.
+ *   {"ready":true}, or {"problem":TEXT} and nothing more
+ *   {"cell":I, "state":"measured", "call":[N, ..], "ready":.., "total":.., "cpu":..}
+ *   {"cell":I, "state":"failed", "reason":TEXT}
  *   {"done":true}
  */
 #ifndef BLOCK_H

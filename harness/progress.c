@@ -18,9 +18,9 @@ static double spawn_seconds(const struct cell *cell) {
 }
 
 static double cell_seconds(const struct cell *cell) {
-    enum { CHUNK = 20, DISCARDED = 5 };
     double chunks = (cell->samples + CHUNK - 1) / CHUNK;
-    double taken = cell->samples + chunks * (cell->at_once < DISCARDED ? DISCARDED : 1);
+    double discards = (cell->discards + cell->at_once - 1) / cell->at_once;
+    double taken = cell->samples + chunks * discards;
     return taken * (spawn_seconds(cell) * cell->at_once + (double)cell->gap_ns / 1e9);
 }
 

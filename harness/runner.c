@@ -94,12 +94,13 @@ static void give_up_rest(struct block *b, const char *state, const char *reason)
 
 static json_t *order_of(struct block *b) {
     json_t *cells = json_array();
-    for (size_t i = 0; i < b->count; i++)
-        json_array_append_new(cells, json_pack("{s:s,s:I,s:I,s:I}", "strategy",
-                                               b->cells[i]->strategy->name, "gap",
-                                               (json_int_t)b->cells[i]->gap_ns, "at_once",
-                                               (json_int_t)b->cells[i]->at_once, "samples",
-                                               (json_int_t)b->cells[i]->samples));
+    for (size_t i = 0; i < b->count; i++) {
+        const struct cell *c = b->cells[i];
+        json_array_append_new(
+            cells, json_pack("{s:s,s:I,s:I,s:I,s:I}", "strategy", c->strategy->name, "gap",
+                             (json_int_t)c->gap_ns, "at_once", (json_int_t)c->at_once, "samples",
+                             (json_int_t)c->samples, "discards", (json_int_t)c->discards));
+    }
     return json_pack("{s:I,s:I,s:I,s:s,s:b,s:o}", "rss", (json_int_t)b->rss, "budget",
                      (json_int_t)(b->rss + ADDRESS_SPACE), "seed",
                      (json_int_t)random_next(&b->run->random), "target", b->run->target_path,
