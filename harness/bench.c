@@ -33,7 +33,9 @@ static const struct argp_option options[] = {
     {"seed", 's', "N", 0, "Seed of every order in the run (random)", 0},
     {"filter", 'f', "REGEX", 0, "Only the cells whose names match (extended)", 0},
     {"target", 't', "NAME", 0,
-     "What is spawned: tiny, silent, static, dynamic, or a path with a slash (tiny)", 0},
+     "What is spawned: tiny, silent, static, dynamic, or a path with a slash, to a program that "
+     "ends with status 42 (tiny)",
+     0},
     {"deadline", 'd', "SECONDS", 0, "How long one block may take (120)", 0},
     {0},
 };
@@ -96,15 +98,13 @@ static int64_t random_seed(void) {
     return (int64_t)(seed >> 32);
 }
 
-/* SIGINT and SIGTERM are read, so that the file gets its end; a closed pipe is an error like any
- * other. */
+/* They are read, so that the file gets its end. */
 static int take_signals(void) {
     sigset_t set;
     sigemptyset(&set);
     sigaddset(&set, SIGINT);
     sigaddset(&set, SIGTERM);
     sigprocmask(SIG_BLOCK, &set, NULL);
-    signal(SIGPIPE, SIG_IGN);
     return signalfd(-1, &set, SFD_CLOEXEC);
 }
 
@@ -149,6 +149,7 @@ static struct matrix *choose_cells(const struct options *o, int *code) {
 /* Where the samples are is the one thing that goes to standard output. */
 static int measure(struct run *run, const char *path) {
     struct record record;
+    signal(SIGPIPE, SIG_IGN); /* a closed pipe is an error like any other */
     int rc = record_open(&record, path);
     if (rc < 0)
         return complain(USAGE, "%s cannot be made: %s", path, strerror(-rc));

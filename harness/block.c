@@ -31,6 +31,7 @@ struct block {
     uint64_t random;
     struct measured *cells, *current;
     size_t count;
+    unsigned discards; /* spawns that are still to be made before the next sample */
     struct sampler sampler;
 };
 
@@ -63,9 +64,16 @@ static bool has_child(void) {
     return waitid(P_ALL, 0, &info, WEXITED | WNOHANG | WNOWAIT | (int)__WALL) == 0;
 }
 
+/* The spawns that are not recorded come here, so that nothing stands between them and the samples.
+ */
 static double iteration(void *argument) {
     struct block *b = argument;
     struct measured *m = b->current;
+    struct sample discarded;
+    for (; b->discards > 0;
+         b->discards -= b->discards < m->cell.at_once ? b->discards : m->cell.at_once)
+        if (sample_take(&b->sampler, &discarded) < 0)
+            return -1;
     struct sample *sample = &m->samples[m->taken];
     if (sample_take(&b->sampler, sample) < 0)
         return -1;
@@ -74,23 +82,18 @@ static double iteration(void *argument) {
 }
 
 static void measure(struct block *b, struct measured *m, unsigned count) {
-    struct sampler *s = &b->sampler;
     const struct strategy *strategy = m->cell.strategy;
     b->current = m;
-    b->current = m;
-    s->cell = &m->cell;
+    b->discards = m->cell.discards;
+    b->sampler.cell = &m->cell;
     int rc = strategy->prepare ? strategy->prepare(b->target, m->cell.at_once) : 0;
     if (rc < 0) {
-        snprintf(s->problem, sizeof s->problem, "the strategy could not be prepared: %s",
-                 strerror(-rc));
+        snprintf(b->sampler.problem, sizeof b->sampler.problem,
+                 "the strategy could not be prepared: %s", strerror(-rc));
         m->failed = true;
         return;
     }
-    struct sample discarded;
-    for (unsigned spawns = 0; spawns < m->cell.discards && !m->failed; spawns += m->cell.at_once)
-        m->failed = sample_take(s, &discarded) < 0;
-    if (!m->failed)
-        m->failed = gbench_run(m->cell.strategy->name, count, iteration, b) < count;
+    m->failed = gbench_run(strategy->name, count, iteration, b) < count;
     if (strategy->cleanup)
         strategy->cleanup();
 }
@@ -149,14 +152,20 @@ static void run_phase(struct block *b, bool copies) {
     } while (pending > 0);
 }
 
-/* Descriptor 1 becomes a pipe, since every strategy hands it down as it is. */
+/*
+ * Descriptor 1 becomes a pipe, since every strategy hands it down as it is; /dev/null for a target
+ * that does not stamp, since nobody would read what it writes.
+ */
 static int open_stamps(struct block *b) {
-    int ends[2];
-    if (pipe2(ends, O_CLOEXEC) < 0 || dup2(ends[1], STDOUT_FILENO) < 0)
+    int ends[2] = {-1, -1};
+    if (b->sampler.has_stamps)
+        b->sampler.stamps = pipe2(ends, O_CLOEXEC) < 0 ? -1 : ends[0];
+    else
+        ends[1] = open("/dev/null", O_WRONLY | O_CLOEXEC);
+    if (ends[1] < 0 || dup2(ends[1], STDOUT_FILENO) < 0)
         return -errno;
     close(ends[1]);
-    b->sampler.stamps = ends[0];
-    return fcntl(ends[0], F_SETFL, O_NONBLOCK) < 0 ? -errno : 0;
+    return b->sampler.has_stamps && fcntl(ends[0], F_SETFL, O_NONBLOCK) < 0 ? -errno : 0;
 }
 
 static int read_order(struct block *b) {
@@ -226,10 +235,10 @@ int block_main(void) {
     char *go;
     int rc = prepare(&b);
     if (rc < 0) {
-        say(json_pack("{s:s}", "problem", strerror(-rc)));
+        say(json_pack("{s:s,s:b}", "problem", strerror(-rc), "memory", rc == -ENOMEM));
         return 1;
     }
-    say(json_pack("{s:b}", "ready", 1));
+    say(json_pack("{s:b}", "populated", 1));
     if (!read_line(&go))
         return 1;
     run_phase(&b, false);

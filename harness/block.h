@@ -7,9 +7,9 @@
  *   {"rss":N, "budget":N, "seed":N, "target":PATH, "stamps":BOOL, "cells":[CELL, ..]}
  *   CELL: {"strategy":NAME, "gap":N, "at_once":N, "samples":N, "discards":N}
  *
- * Block to runner, on BLOCK_OUT: ready once the ballast is there, a line for each cell as it is
+ * Block to runner, on BLOCK_OUT: populated once the ballast is there, a line for each cell as it is
  * done, then done.
- *   {"ready":true}, or {"problem":TEXT} and nothing more
+ *   {"populated":true}, or {"problem":TEXT, "memory":BOOL} and nothing more
  *   {"cell":I, "state":"measured", "call":[N, ..], "ready":.., "total":.., "cpu":..}
  *   {"cell":I, "state":"failed", "reason":TEXT}
  *   {"done":true}

@@ -32,8 +32,9 @@ unsigned gbench_run(const char *name, unsigned count, double (*iteration)(void *
                                      }
                                  })
         ->UseManualTime()
-        ->Iterations(count);
+        ->Iterations(count)
+        ->Repetitions(1);
     Silent silent;
-    benchmark::RunSpecifiedBenchmarks(&silent);
+    benchmark::RunSpecifiedBenchmarks(&silent, ".");
     return done;
 }

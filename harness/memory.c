@@ -1,10 +1,9 @@
-/* How much memory a block may take: the machine's, or less where a cgroup (v1 or v2) says so. */
 #include <inttypes.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 
-#include "host.h"
+#include "memory.h"
 
 static uint64_t machine(void) {
     uint64_t kib = 0;
@@ -18,32 +17,48 @@ static uint64_t machine(void) {
     return kib << 10;
 }
 
-static bool number_in(const char *directory, const char *name, uint64_t *out) {
-    char path[1024];
+/* The number in a file, or behind a word in it. */
+static bool number_in(const char *directory, const char *name, const char *word, uint64_t *out) {
+    char path[1024], key[64];
     if ((size_t)snprintf(path, sizeof path, "%s/%s", directory, name) >= sizeof path)
         return false;
     FILE *f = fopen(path, "re");
-    bool found = f && fscanf(f, "%" SCNu64, out) == 1; /* "max" is no number, and no limit */
+    bool found = false;
+    if (f && !word)
+        found = fscanf(f, "%" SCNu64, out) == 1; /* "max" is no number, and no limit */
+    while (f && word && !found && fscanf(f, "%63s %" SCNu64, key, out) == 2)
+        found = strcmp(key, word) == 0;
     if (f)
         fclose(f);
     return found;
 }
 
-/* The least rest of a cgroup and of all above it. */
-static uint64_t rest(const char *root, const char *group, const char *limit_name,
-                     const char *usage_name) {
+struct files { /* of a memory cgroup */
+    const char *root, *limit, *usage, *cache;
+};
+static const struct files v1 = {"/sys/fs/cgroup/memory", "memory.limit_in_bytes",
+                                "memory.usage_in_bytes", "total_inactive_file"};
+static const struct files v2 = {"/sys/fs/cgroup", "memory.max", "memory.current", "inactive_file"};
+
+/* The least rest of a cgroup and of all above it. Cached files are given back when memory is
+ * wanted. */
+static uint64_t rest(const struct files *files, const char *group) {
     char directory[1024];
-    uint64_t least = UINT64_MAX, limit, usage;
-    if ((size_t)snprintf(directory, sizeof directory, "%s%s", root, group) >= sizeof directory)
+    uint64_t least = UINT64_MAX, limit, usage, cache;
+    if ((size_t)snprintf(directory, sizeof directory, "%s%s", files->root, group) >=
+        sizeof directory)
         return least;
     for (;;) {
-        if (number_in(directory, limit_name, &limit) && number_in(directory, usage_name, &usage)) {
+        if (number_in(directory, files->limit, NULL, &limit) &&
+            number_in(directory, files->usage, NULL, &usage)) {
+            if (number_in(directory, "memory.stat", files->cache, &cache) && cache < usage)
+                usage -= cache;
             uint64_t left = limit > usage ? limit - usage : 0;
             if (left < least)
                 least = left;
         }
         char *slash = strrchr(directory, '/');
-        if (strlen(directory) <= strlen(root) || !slash)
+        if (strlen(directory) <= strlen(files->root) || !slash)
             return least;
         *slash = '\0';
     }
@@ -61,10 +76,9 @@ uint64_t memory_available(void) {
             continue;
         *group++ = '\0';
         if (strcmp(controllers, ":memory") == 0)
-            left = rest("/sys/fs/cgroup/memory", group, "memory.limit_in_bytes",
-                        "memory.usage_in_bytes");
+            left = rest(&v1, group);
         else if (strcmp(controllers, ":") == 0)
-            left = rest("/sys/fs/cgroup", group, "memory.max", "memory.current");
+            left = rest(&v2, group);
         else
             continue;
         if (left < least)

@@ -4,7 +4,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "host.h"
+#include "memory.h"
 
 static double gib(uint64_t bytes) {
     return (double)bytes / (double)(UINT64_C(1) << 30);
@@ -24,7 +24,8 @@ static double cell_seconds(const struct cell *cell) {
     return taken * (spawn_seconds(cell) * cell->at_once + (double)cell->gap_ns / 1e9);
 }
 
-double progress_seconds(const struct matrix *m, uint64_t rss) {
+/* Rough: what the cells of one ballast take in one round. */
+static double block_seconds(const struct matrix *m, uint64_t rss) {
     double seconds = 0.1 + 0.8 * gib(rss);
     for (size_t i = 0; i < m->count; i++)
         if (m->cells[i].rss == rss)
@@ -47,7 +48,7 @@ void progress_announce(const struct matrix *m, unsigned rounds) {
         while (m->cells[first].rss != m->cells[i].rss)
             first++;
         if (first == i)
-            seconds += progress_seconds(m, m->cells[i].rss);
+            seconds += block_seconds(m, m->cells[i].rss);
     }
     fprintf(stderr,
             "bench: %zu cell%s, %u round%s, about %.1f minutes, at most %.1f GiB of memory\n",

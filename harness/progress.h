@@ -4,9 +4,6 @@
 
 #include "matrix.h"
 
-/* Rough: what the cells of one ballast take in one round, from the costs that the design names. */
-double progress_seconds(const struct matrix *, uint64_t rss);
-
 /* Cells, rounds, minutes and memory to come, in one line. */
 void progress_announce(const struct matrix *, unsigned rounds);
 

@@ -7,7 +7,6 @@
 #include <unistd.h>
 
 int record_open(struct record *r, const char *path) {
-    r->path = path;
     r->fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_APPEND | O_CLOEXEC, 0666);
     return r->fd < 0 ? -errno : 0;
 }

@@ -7,7 +7,6 @@
 
 struct record {
     int fd;
-    const char *path;
 };
 
 /* Makes the file, which must not be there yet. 0 or -errno. */

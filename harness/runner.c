@@ -8,6 +8,7 @@
 
 #include "clock.h"
 #include "host.h"
+#include "memory.h"
 #include "progress.h"
 #include "random.h"
 #include "supervise.h"
@@ -18,10 +19,12 @@ enum { SCHEMA = 1 };
 /* What a block may map beside its ballast: libraries, stacks, samples. */
 static const uint64_t ADDRESS_SPACE = UINT64_C(1) << 30;
 
+/* After an error nothing is appended: a torn line may only be the last. */
 static void append(struct run *run, json_t *line) {
-    int rc = record_append(run->record, line);
-    if (rc < 0 && run->code == 0)
-        run->code = rc;
+    if (run->code == 0)
+        run->code = record_append(run->record, line);
+    else
+        json_decref(line);
 }
 
 static json_t *plan_of(const struct matrix *m) {
@@ -55,7 +58,6 @@ struct block {
     uint64_t rss;
     size_t count;
     const struct cell **cells;
-    bool *reported;
 };
 
 static json_t *cell_line(const struct block *b, size_t i, const char *state) {
@@ -63,33 +65,43 @@ static json_t *cell_line(const struct block *b, size_t i, const char *state) {
                      b->cells[i]->name, "state", state);
 }
 
-static void keep_cell(void *context, json_t *said) {
+/* Takes over what the block said of this cell. */
+static void keep_cell(struct block *b, size_t i, json_t *said) {
     static const char *const columns[] = {"reason", "call", "ready", "total", "cpu"};
-    struct block *b = context;
-    json_int_t i = json_integer_value(json_object_get(said, "cell"));
     const char *state = json_string_value(json_object_get(said, "state"));
-    if (i < 0 || (size_t)i >= b->count || !state || b->reported[i])
-        return;
-    json_t *line = cell_line(b, (size_t)i, state);
+    json_t *line = cell_line(b, i, state);
     for (size_t c = 0; c < sizeof columns / sizeof *columns; c++)
         if (json_object_get(said, columns[c]))
             json_object_set(line, columns[c], json_object_get(said, columns[c]));
     append(b->run, line);
-    b->reported[i] = true;
-    if (strcmp(state, "measured") != 0)
-        b->run->failed++;
+    b->run->failed += strcmp(state, "measured") != 0;
 }
 
-static void give_up_rest(struct block *b, const char *state, const char *reason) {
-    for (size_t i = 0; i < b->count; i++) {
-        if (b->reported[i])
+static void give_up_cell(struct block *b, size_t i, const char *state, const char *reason) {
+    json_t *line = cell_line(b, i, state);
+    json_object_set_new(line, "reason", json_string(reason));
+    append(b->run, line);
+    b->run->failed += strcmp(state, "unsupported") != 0;
+}
+
+/* In the order in which they were done, then the others. */
+static void keep_cells(struct block *b, const struct supervision *s) {
+    bool kept[b->count + 1];
+    size_t n;
+    json_t *said;
+    memset(kept, 0, sizeof kept);
+    json_array_foreach(s->cells, n, said) {
+        json_int_t i = json_integer_value(json_object_get(said, "cell"));
+        if (!s->verified || i < 0 || (size_t)i >= b->count || kept[i] ||
+            !json_object_get(said, "state"))
             continue;
-        json_t *line = cell_line(b, i, state);
-        json_object_set_new(line, "reason", json_string(reason));
-        append(b->run, line);
-        if (strcmp(state, "unsupported") != 0)
-            b->run->failed++;
+        keep_cell(b, (size_t)i, said);
+        kept[i] = true;
     }
+    for (size_t i = 0; i < b->count && !s->interrupted; i++)
+        if (!kept[i])
+            give_up_cell(b, i, s->state ? s->state : "failed",
+                         s->state ? s->reason : "the block did not speak of it");
 }
 
 static json_t *order_of(struct block *b) {
@@ -113,8 +125,6 @@ static void supervise_block(struct block *b) {
         .order = order_of(b),
         .deadline_s = run->deadline_s,
         .signals = run->signals,
-        .on_cell = keep_cell,
-        .context = b,
     };
     int64_t began = now_ns();
     double load = load_average();
@@ -123,8 +133,8 @@ static void supervise_block(struct block *b) {
     double steal = cpu_time_steal(before, cpu_time_read());
     json_decref(s.order);
     run->interrupted = s.interrupted;
-    if (s.state && !s.interrupted)
-        give_up_rest(b, s.state, s.reason);
+    keep_cells(b, &s);
+    json_decref(s.cells);
     append(run, json_pack("{s:s,s:i,s:i,s:I,s:I,s:f,s:f,s:f}", "kind", "block", "round",
                           (int)b->round, "position", (int)b->position, "rss", (json_int_t)b->rss,
                           "resident", (json_int_t)s.resident, "seconds",
@@ -140,15 +150,15 @@ static void run_block(struct block *b) {
     char reason[128];
     snprintf(reason, sizeof reason, "needs %.1f GiB of memory, %.1f GiB are available",
              (double)need / GIB, (double)there / GIB);
-    give_up_rest(b, "unsupported", reason);
+    for (size_t i = 0; i < b->count; i++)
+        give_up_cell(b, i, "unsupported", reason);
 }
 
 static void run_ballast(struct run *run, unsigned round, unsigned position, uint64_t rss) {
     const struct matrix *m = run->matrix;
     struct block b = {.run = run, .round = round, .position = position, .rss = rss};
     b.cells = calloc(m->count, sizeof *b.cells);
-    b.reported = calloc(m->count, sizeof *b.reported);
-    if (b.cells && b.reported) {
+    if (b.cells) {
         for (size_t i = 0; i < m->count; i++)
             if (m->cells[i].rss == rss)
                 b.cells[b.count++] = &m->cells[i];
@@ -157,7 +167,6 @@ static void run_ballast(struct run *run, unsigned round, unsigned position, uint
         run->code = -ENOMEM;
     }
     free(b.cells);
-    free(b.reported);
 }
 
 /* Every ballast once, in an order of the round's own. */

@@ -82,7 +82,7 @@ int sample_take(struct sampler *s, struct sample *out) {
 
     int64_t ready = s->has_stamps && want && !s->problem[0] ? read_stamps(s, made) - called : 0;
     if (s->problem[0]) {
-        for (target_stamp stale; read(s->stamps, &stale, sizeof stale) > 0;)
+        for (target_stamp stale; s->has_stamps && read(s->stamps, &stale, sizeof stale) > 0;)
             continue;
         return -1;
     }

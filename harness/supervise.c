@@ -23,6 +23,7 @@ struct conversation {
     forkless_child *block;
     int to;
     struct lines from;
+    bool populated; /* it has its ballast */
     bool over;
 };
 
@@ -36,6 +37,20 @@ __attribute__((format(printf, 3, 4))) static void give_up(struct conversation *c
     }
     va_end(arguments);
     c->over = true;
+}
+
+/* google-benchmark would take BENCHMARK_FILTER and the like as orders. */
+static void set_environment(forkless_command *command) {
+    size_t count = 0;
+    while (environ[count])
+        count++;
+    char *kept[count + 1];
+    size_t n = 0;
+    for (char **entry = environ; *entry; entry++)
+        if (strncmp(*entry, "BENCHMARK_", strlen("BENCHMARK_")) != 0)
+            kept[n++] = *entry;
+    kept[n] = NULL;
+    forkless_command_env(command, kept);
 }
 
 /* 0, or -errno with *child NULL and every descriptor closed. */
@@ -53,6 +68,7 @@ static int start_block(struct conversation *c, forkless_error *error) {
     int rc = forkless_command_new(&command, "/proc/self/exe");
     if (rc == 0) {
         forkless_command_arg(command, "--block");
+        set_environment(command);
         forkless_command_fd(command, STDIN_FILENO, in[0]);
         forkless_command_fd(command, BLOCK_OUT, out[1]);
         rc = forkless_spawn(command, &c->block, error);
@@ -76,37 +92,50 @@ static void tell(struct conversation *c, const char *line) {
 }
 
 /* What the block says of itself is not asked: the kernel is. */
-static void check_memory(struct conversation *c) {
+static bool check_memory(struct conversation *c) {
     struct resident found;
     char buffer[sizeof c->s->reason];
     int rc = resident_of(forkless_pid(c->block), &found);
     if (rc < 0) {
         give_up(c, "failed", "the block's memory could not be read: %s", strerror(-rc));
-        return;
+        return false;
     }
     c->s->resident = found.rss;
     uint64_t asked = (uint64_t)json_integer_value(json_object_get(c->s->order, "rss"));
     const char *wrong = ballast_verify(asked, &found, buffer, sizeof buffer);
     if (wrong)
         give_up(c, "failed", "%s", wrong);
+    return !wrong;
+}
+
+/* Once the block has its ballast, all that it has said until now counts if the ballast is still
+ * there. */
+static void verify(struct conversation *c) {
+    if (c->populated)
+        c->s->verified = check_memory(c);
+}
+
+static void hear_problem(struct conversation *c, json_t *line) {
+    const char *problem = json_string_value(json_object_get(line, "problem"));
+    if (json_is_true(json_object_get(line, "memory")))
+        give_up(c, "unsupported", "the machine gave no memory for the ballast: %s", problem);
+    else
+        give_up(c, "failed", "the block: %s", problem);
 }
 
 static void hear(struct conversation *c, const char *text) {
     json_t *line = json_loads(text, 0, NULL);
     if (json_object_get(line, "cell")) {
-        c->s->on_cell(c->s->context, line);
-    } else if (json_object_get(line, "ready")) {
-        check_memory(c);
-        tell(c, "go");
+        json_array_append(c->s->cells, line);
+    } else if (json_object_get(line, "populated")) {
+        c->populated = check_memory(c);
+        if (c->populated)
+            tell(c, "go");
     } else if (json_object_get(line, "done")) {
-        check_memory(c);
+        verify(c);
         c->over = true;
     } else if (json_object_get(line, "problem")) {
-        const char *problem = json_string_value(json_object_get(line, "problem"));
-        bool memory = strcmp(problem, strerror(ENOMEM)) == 0;
-        give_up(c, memory ? "unsupported" : "failed",
-                memory ? "the machine gave no memory for the ballast: %s" : "the block: %s",
-                problem);
+        hear_problem(c, line);
     } else {
         give_up(c, "failed", "the block said something that is no part of a run");
     }
@@ -120,12 +149,14 @@ static void converse(struct conversation *c) {
     while (!c->over) {
         int64_t left_ms = (until - now_ns() + 999999) / 1000000;
         if (left_ms <= 0) {
+            verify(c);
             give_up(c, "timeout", "the block was not done after %u s", c->s->deadline_s);
             return;
         }
         if (poll(polled, 2, (int)left_ms) <= 0)
             continue;
         if (polled[1].revents) {
+            verify(c);
             c->s->interrupted = true;
             give_up(c, "failed", "interrupted");
             return;
@@ -175,9 +206,7 @@ void supervise(struct supervision *s) {
     struct conversation c = {.s = s};
     forkless_error error = {0};
     char sentence[256];
-    s->state = NULL;
-    s->resident = 0;
-    s->interrupted = false;
+    s->cells = json_array();
     int rc = start_block(&c, &error);
     if (rc < 0) {
         forkless_error_print(&error, sentence, sizeof sentence);

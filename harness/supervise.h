@@ -11,13 +11,12 @@ struct supervision {
     json_t *order; /* as block.h has it */
     unsigned deadline_s;
     int signals; /* readable when somebody wants to end the run */
-    void (*on_cell)(void *context, json_t *line);
-    void *context;
 
     /* What came of it. */
-    const char
-        *state; /* NULL: all well; else the state of the cells that it did not report, and why */
-    char reason[256];
+    json_t *cells; /* what the block said of its cells, in an array; the caller's to drop */
+    bool verified; /* it had its ballast when it said the last of that: else none of it counts */
+    const char *state; /* NULL: all well; else the state of the cells that do not count, */
+    char reason[256];  /* and why */
     uint64_t resident;
     bool interrupted;
 };

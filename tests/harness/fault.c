@@ -1,5 +1,4 @@
-/* Preloaded into forkless-bench: a block that goes wrong where it makes its ballast, as FAULT_KIND
- * says. */
+/* Preloaded into forkless-bench: a block that goes wrong with its ballast, as FAULT_KIND says. */
 #include <errno.h>
 #include <signal.h>
 #include <stdlib.h>
@@ -9,11 +8,17 @@
 
 int madvise(void *start, size_t size, int advice);
 
+static const char *kind;
+static void *ballast;
+static size_t ballast_size;
+
 int madvise(void *start, size_t size, int advice) {
-    const char *kind = getenv("FAULT_KIND");
     enum { POPULATE_WRITE = 23 };
+    kind = getenv("FAULT_KIND");
     if (advice != POPULATE_WRITE || !kind)
         return (int)syscall(SYS_madvise, start, size, advice);
+    ballast = start;
+    ballast_size = size;
     if (strcmp(kind, "crash") == 0)
         raise(SIGSEGV);
     if (strcmp(kind, "hang") == 0)
@@ -23,5 +28,17 @@ int madvise(void *start, size_t size, int advice) {
         errno = ENOMEM;
         return -1;
     }
+    if (strcmp(kind, "shrink") == 0)
+        return (int)syscall(SYS_madvise, start, size, advice);
     return 0; /* a lie: nothing is resident */
+}
+
+/* The first thing that a block does after each chunk: its ballast is gone by then. */
+int waitid(int type, unsigned id, void *info, int options);
+
+int waitid(int type, unsigned id, void *info, int options) {
+    enum { DONTNEED = 4 };
+    if (ballast && kind && strcmp(kind, "shrink") == 0)
+        syscall(SYS_madvise, ballast, ballast_size / 2, DONTNEED);
+    return (int)syscall(SYS_waitid, type, id, info, options, NULL);
 }

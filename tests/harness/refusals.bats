@@ -52,3 +52,17 @@ refused() {
     [ "$(cat said)" = "forkless-bench: standard output cannot be written: No space left on device" ]
     [ ! -e run.jsonl ]
 }
+
+@test "a pipe that is closed: said before anything is measured" {
+    mkfifo pipe
+    : <pipe &
+    reader=$!
+    exec 5>pipe
+    wait $reader
+    status=0
+    "$bench" -o run.jsonl >&5 2>said || status=$?
+    exec 5>&-
+    [ "$status" -eq 1 ]
+    [ "$(cat said)" = "forkless-bench: standard output cannot be written: Broken pipe" ]
+    [ ! -e run.jsonl ]
+}
