@@ -4,7 +4,7 @@
 
 /* Entry points on the slot's stack; the argument is the slot. They leave by exec or exit. */
 void fl_child(void *slot);
-/* Says in the record that parent and child share memory, and exits. */
+/* Only exits. */
 void fl_child_self_test(void *slot);
 
 #endif

@@ -6,8 +6,8 @@
  */
 #include "descriptor.h"
 
-#include <errno.h>
 #include <stdint.h>
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -77,7 +77,8 @@ static void run_chain(struct plan *p, size_t i) {
 
 static void run_cycle(struct plan *p, size_t i) {
     int first = p->d->maps[i].to;
-    emit(p, FL_SAVE, first, first);
+    struct fl_move *save = &p->moves->move[p->moves->count];
+    emit(p, FL_SAVE, -1, first);
     for (;;) {
         const struct fl_map *map = &p->d->maps[i];
         p->readers[i] = DONE;
@@ -86,7 +87,8 @@ static void run_cycle(struct plan *p, size_t i) {
         emit(p, FL_MOVE, map->to, map->from);
         i = find(p->d, map->from);
     }
-    emit(p, FL_RESTORE, p->d->maps[i].to, -1);
+    save->to = p->d->maps[i].to;
+    emit(p, FL_RESTORE, save->to, -1);
 }
 
 static void run(struct plan *p) {

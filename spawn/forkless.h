@@ -5,19 +5,28 @@
  * not. forkless_start() returns as soon as the child exists, before it has exec'd; an exec error is
  * then told by forkless_wait(), as an exec error. Neither ever forks.
  *
- * What a child gets unless a command says otherwise: descriptors 0, 1 and 2, every other one closed
- * at exec; an empty signal mask; default handlers; SIGPIPE at its default; other ignored signals as
- * they are in the caller; the calling thread's everything else (working directory, user, limits,
- * nice, affinity).
+ * What a child gets unless a command says otherwise: descriptors 0, 1 and 2 (unless they are marked
+ * close-on-exec), every other one closed at exec; an empty signal mask; default handlers; SIGPIPE
+ * at its default; other ignored signals as they are in the caller; the calling thread's everything
+ * else (working directory, user, limits, nice, affinity).
  *
- * Conventions. Functions that can fail return 0 or -errno. No function reads or sets errno,
- * installs a signal handler, starts a thread, or is a cancellation point. All are safe to call from
- * any number of threads, but a command may only be changed or freed by one at a time. Times are
- * nanoseconds, deadlines on CLOCK_MONOTONIC. Strings and arrays that are passed in are copied.
- * After any failure nothing is left behind: no child, zombie, descriptor, mapping, changed mask.
+ * Conventions. Functions that can fail return 0 or -errno; spawn, start, wait, kill, pidfd and
+ * child_free leave errno alone. Times are nanoseconds, deadlines on CLOCK_MONOTONIC. Strings and
+ * arrays that are passed in are copied. No function installs a signal handler, starts a thread or
+ * is a cancellation point. After a failure nothing is left behind: no child, zombie, descriptor,
+ * mapping, changed mask.
  *
- * The child shares the caller's memory until it has exec'd. Do not change user or group ids in
- * another thread meanwhile, and do not call this from a signal handler.
+ * Threads. Any number may start one command, or wait for, signal and ask one child. Only one may
+ * build a command, and none may start it meanwhile; forkless_command_free() and
+ * forkless_child_free() are the last calls on what they end. Not for signal handlers.
+ *
+ * The child shares the caller's memory until it has exec'd. In that time do not change user or
+ * group ids in another thread, nor send the child a signal that dumps core: before Linux 5.16 that
+ * takes every process that shares the memory along, since then the core is of the caller's memory.
+ *
+ * Whoever reaps the library's children behind its back (waitpid(-1), SIGCHLD ignored) makes their
+ * numbers free for others. Where that may happen call forkless_pidfd() while the child cannot have
+ * ended yet, or a later wait or kill may meet another child of the caller with the same number.
  */
 #ifndef FORKLESS_H
 #define FORKLESS_H
@@ -42,7 +51,7 @@ enum forkless_step {
     FORKLESS_STEP_NONE,
     FORKLESS_STEP_ARGUMENT,   /* an argument of this very call */
     FORKLESS_STEP_SETTER,     /* an earlier setter of the command; `subject` is its name */
-    FORKLESS_STEP_SLOT,       /* memory for the child's stack and record */
+    FORKLESS_STEP_SLOT,       /* memory for the child's stack and the plan of its descriptors */
     FORKLESS_STEP_CLONE,      /* making the child */
     FORKLESS_STEP_HANDLERS,   /* default signal handlers; `index` is the signal */
     FORKLESS_STEP_CLOSE,      /* marking the other descriptors close-on-exec */
@@ -56,7 +65,7 @@ enum forkless_step {
 typedef struct forkless_error {
     int code; /* -errno, 0 when there was no error */
     enum forkless_step step;
-    int index;         /* what `step` says, else -1 */
+    int index; /* what `step` says (setter: the argument's or descriptor's number), else -1 */
     char subject[128]; /* what `step` says, else empty; a longer one keeps its end */
     uint64_t reserved[4];
 } forkless_error;
@@ -112,6 +121,8 @@ int forkless_command_fd(forkless_command *command, int child_fd, int parent_fd);
  *
  * Errors, beside those of the steps: -EAGAIN or -ENOMEM when the kernel makes no process; -ENOTSUP,
  * step `clone`, where clone3 is refused and vfork does not share memory (emulators).
+ * -ETXTBSY, step `exec`: the program is open for writing, maybe only in another thread's child that
+ * has not exec'd yet; a moment later it is not.
  *
  * spawn holds its caller until the child has exec'd. A child that is stopped (SIGSTOP, a terminal's
  * SIGTSTP) before its exec holds it until it is continued.
@@ -139,9 +150,9 @@ const char *forkless_mechanism_name(enum forkless_mechanism mechanism);
 pid_t forkless_pid(const forkless_child *child);
 
 /*
- * A pidfd, opened at the first call and close-on-exec. It belongs to the handle: poll it, do not
- * close it. -ESRCH: the child is gone and waited for, here or elsewhere. -EMFILE, -ENFILE, -ENOMEM.
- * -ENOSYS: the kernel has none.
+ * A pidfd, close-on-exec, opened at the first call, kill, or wait with a deadline. It belongs to
+ * the handle: poll it, do not close it. -ESRCH: the child has been waited for. -EMFILE, -ENFILE,
+ * -ENOMEM. -ENOSYS: the kernel has none.
  */
 int forkless_pidfd(forkless_child *child);
 
@@ -150,7 +161,7 @@ enum forkless_whom {
 };
 
 /*
- * Sends a signal (0 only asks). Never reaches anyone but this child: once it is waited for the
+ * Sends a signal (0 only asks), to this child and to nobody else: once it has been waited for the
  * answer is -ESRCH. A child that has not exec'd yet dies of a signal whose default is to end it.
  * -EINVAL: no such signal or `whom`. -EPERM: the child has changed its user.
  */
@@ -166,7 +177,7 @@ typedef struct forkless_status {
     enum forkless_how how;
     int code;
     bool dumped;         /* a core was dumped */
-    bool execed;         /* false: killed before the program began */
+    bool execed;         /* false: killed before its exec was past turning back */
     struct rusage usage; /* of the child and the children it waited for */
     uint64_t reserved[4];
 } forkless_status;
@@ -187,8 +198,9 @@ int forkless_wait(forkless_child *child, int64_t deadline_ns, forkless_status *s
 
 /*
  * Ends the handle and closes its pidfd; NULL is fine. A child that still runs goes on, and is the
- * caller's to reap by other means (waitpid), as after posix_spawn; one that fails before exec is
- * reaped by the library, in a later start.
+ * caller's to reap by other means, as after posix_spawn (waitpid, which finds it once it has
+ * exec'd); one that fails before exec is reaped by the library, at the latest when the next handle
+ * is freed.
  */
 void forkless_child_free(forkless_child *child);
 

@@ -27,6 +27,19 @@ pid_t forkless_pid(const forkless_child *child) {
     return child->pid;
 }
 
+/* A thread cancelled asynchronously would keep the lock for ever. */
+static int lock(forkless_child *child) {
+    int cancel_state;
+    pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancel_state);
+    pthread_mutex_lock(&child->lock);
+    return cancel_state;
+}
+
+static void unlock(forkless_child *child, int cancel_state) {
+    pthread_mutex_unlock(&child->lock);
+    pthread_setcancelstate(cancel_state, NULL);
+}
+
 /* Whether the pid is still our child's, dead or alive: somebody else may have waited for it. */
 static bool still_ours(const forkless_child *child) {
     siginfo_t info;
@@ -41,12 +54,12 @@ int fl_pidfd(forkless_child *child) {
     int fd = (int)fl_syscall(SYS_pidfd_open, child->pid, 0, 0, 0, 0);
     if (fd < 0)
         return fd;
+    if (!still_ours(child)) {
+        fl_syscall(SYS_close, fd, 0, 0, 0, 0);
+        return -ESRCH;
+    }
     child->pidfd = fd;
-    if (still_ours(child))
-        return fd;
-    fl_syscall(SYS_close, fd, 0, 0, 0, 0);
-    child->pidfd = -1;
-    return -ESRCH;
+    return fd;
 }
 
 int forkless_pidfd(forkless_child *child) {
@@ -54,24 +67,22 @@ int forkless_pidfd(forkless_child *child) {
         return -EINVAL;
     if (!fl_slot_is_ours(child))
         return -ESRCH;
-    pthread_mutex_lock(&child->lock);
+    int cancel_state = lock(child);
     int fd = fl_pidfd(child);
-    pthread_mutex_unlock(&child->lock);
+    unlock(child, cancel_state);
     return fd;
 }
 
 static int send(forkless_child *child, int signal) {
-    if (child->reaped)
-        return -ESRCH;
     int fd = fl_pidfd(child);
     if (fd == -ESRCH)
         return fd;
     long rc = -ENOSYS;
     if (fd >= 0)
         rc = fl_syscall(SYS_pidfd_send_signal, fd, signal, 0, 0, 0);
-    /* No pidfd to be had, or a filter that knows no such call (EPERM may be either: kill will say).
-     */
-    if (rc == -ENOSYS || rc == -EPERM)
+    /* No pidfd to be had, or a filter that knows no such call; if it is a real error, kill will say
+     * so again. */
+    if (rc == -ENOSYS || rc == -EPERM || rc == -EINVAL)
         rc = still_ours(child) ? fl_syscall(SYS_kill, child->pid, signal, 0, 0, 0) : -ESRCH;
     return (int)rc;
 }
@@ -81,15 +92,16 @@ int forkless_kill(forkless_child *child, int signal, enum forkless_whom whom) {
         return -EINVAL;
     if (!fl_slot_is_ours(child))
         return -ESRCH;
-    pthread_mutex_lock(&child->lock);
+    int cancel_state = lock(child);
     int rc = send(child, signal);
-    pthread_mutex_unlock(&child->lock);
+    unlock(child, cancel_state);
     return rc;
 }
 
 void forkless_child_free(forkless_child *child) {
     if (!child || !fl_slot_is_ours(child))
         return;
+    int saved = errno;
     bool done = fl_reap_abandoned(child);
     if (child->pidfd >= 0)
         fl_syscall(SYS_close, child->pidfd, 0, 0, 0, 0);
@@ -98,4 +110,5 @@ void forkless_child_free(forkless_child *child) {
         fl_slot_give(child);
     else
         fl_slot_retire(child);
+    errno = saved;
 }

@@ -13,7 +13,7 @@ int fl_waitid(const forkless_child *child, unsigned options, siginfo_t *info,
         rc = -EINVAL;
         if (child->pidfd >= 0)
             rc = fl_syscall(SYS_waitid, P_PIDFD, child->pidfd, (long)info, options, (long)usage);
-        if (rc == -EINVAL) /* no P_PIDFD before Linux 5.4 */
+        if (rc < 0 && rc != -ECHILD && rc != -EINTR) /* before Linux 5.4, or a filter */
             rc = fl_syscall(SYS_waitid, P_PID, child->pid, (long)info, options, (long)usage);
     } while (rc == -EINTR);
     return (int)rc;
@@ -29,6 +29,10 @@ bool fl_reap_abandoned(const forkless_child *child) {
         return false;
     if (child->reaped)
         return true;
+    if (child->record.code < 0) {
+        fl_reap_failed(child);
+        return true;
+    }
     siginfo_t info;
     return fl_waitid(child, WEXITED | WNOHANG | __WCLONE, &info, NULL) < 0 || info.si_pid != 0;
 }

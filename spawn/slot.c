@@ -3,9 +3,9 @@
  * slots that nobody has: free ones, and retired ones, given back while their child might still need
  * them. The lists are lock-free, by number, with a tag against ABA.
  *
- * A host's fork() copies slots whose words no kernel will ever clear. Chunks and lists are
- * therefore wiped in its child (MADV_WIPEONFORK, Linux 4.14), which finds every slot unused. Only
- * the chunks' addresses, still right there, stay.
+ * A host's fork() copies slots whose words no kernel will ever clear. Chunks and the pool itself
+ * are therefore wiped in its child (MADV_WIPEONFORK, Linux 4.14), which begins with an empty pool.
+ * It does not use the old chunks again: a handle from before the fork stays all zero.
  */
 #include "slot.h"
 
@@ -20,13 +20,13 @@ enum { FIRST_CHUNK = 16, CHUNKS = 16, RECORD = 1024 };
 _Static_assert(sizeof(forkless_child) <= RECORD,
                "the handle has the last KiB of the stack's pages");
 
-struct lists {
+struct pool {
     _Atomic uint64_t free, retired; /* tag << 32 | number of the first slot */
     _Atomic uint32_t fresh;         /* slots that were ever taken */
+    _Atomic(char *) chunks[CHUNKS];
 };
 
-static _Atomic(struct lists *) lists;
-static _Atomic(char *) chunks[CHUNKS];
+static _Atomic(struct pool *) pool;
 
 static size_t page(void) {
     return (size_t)sysconf(_SC_PAGESIZE);
@@ -56,10 +56,10 @@ static unsigned chunk_of(uint32_t number, uint32_t *index) {
     return k;
 }
 
-static forkless_child *by_number(uint32_t number) {
+static forkless_child *by_number(struct pool *p, uint32_t number) {
     uint32_t index;
     unsigned k = chunk_of(number, &index);
-    return at(atomic_load_explicit(&chunks[k], memory_order_acquire), index);
+    return at(atomic_load_explicit(&p->chunks[k], memory_order_acquire), index);
 }
 
 static void push(_Atomic uint64_t *list, forkless_child *slot) {
@@ -71,22 +71,22 @@ static void push(_Atomic uint64_t *list, forkless_child *slot) {
                                                     memory_order_relaxed));
 }
 
-static forkless_child *pop(_Atomic uint64_t *list) {
-    uint64_t old = atomic_load_explicit(list, memory_order_acquire), new;
+static forkless_child *pop(struct pool *p) {
+    uint64_t old = atomic_load_explicit(&p->free, memory_order_acquire), new;
     forkless_child *slot;
     do {
         if ((uint32_t)old == 0)
             return NULL;
-        slot = by_number((uint32_t)old);
+        slot = by_number(p, (uint32_t)old);
         new = ((old >> 32) + 1) << 32 | atomic_load_explicit(&slot->next, memory_order_relaxed);
-    } while (!atomic_compare_exchange_weak_explicit(list, &old, new, memory_order_acquire,
+    } while (!atomic_compare_exchange_weak_explicit(&p->free, &old, new, memory_order_acquire,
                                                     memory_order_acquire));
     return slot;
 }
 
 /* Memory that a fork's child finds wiped; NULL with errno. */
-static char *map(size_t size) {
-    char *start = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+static char *map(size_t size, int protection) {
+    char *start = mmap(NULL, size, protection, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (start == MAP_FAILED)
         return NULL;
     if (madvise(start, size, MADV_WIPEONFORK) == 0)
@@ -97,90 +97,60 @@ static char *map(size_t size) {
     return NULL;
 }
 
-static char *map_chunk(uint32_t slots) {
-    size_t size = slots * stride();
-    char *start = map(size);
-    for (uint32_t i = 0; start && i < slots; i++)
-        if (mprotect(start + i * stride(), page(), PROT_NONE) < 0) {
-            int code = errno;
-            munmap(start, size);
-            errno = code;
-            return NULL;
-        }
-    return start;
-}
-
 /* Several threads may find something missing at once: the first one's stays. */
-static int find_lists(struct lists **out) {
-    *out = atomic_load_explicit(&lists, memory_order_acquire);
+static int find_pool(struct pool **out) {
+    *out = atomic_load_explicit(&pool, memory_order_acquire);
     if (*out)
         return 0;
-    struct lists *mine = (struct lists *)(void *)map(page());
+    struct pool *mine = (struct pool *)(void *)map(page(), PROT_READ | PROT_WRITE);
     if (!mine)
         return -errno;
-    if (atomic_compare_exchange_strong(&lists, out, mine))
+    if (atomic_compare_exchange_strong(&pool, out, mine))
         *out = mine;
     else
         munmap(mine, page());
     return 0;
 }
 
-static int find_chunk(unsigned k) {
-    char *there = atomic_load_explicit(&chunks[k], memory_order_acquire);
+/* A chunk is one mapping without access: slots that were never taken cost nothing, and all have
+ * their guard page. */
+static int find_chunk(struct pool *p, unsigned k) {
+    char *there = atomic_load_explicit(&p->chunks[k], memory_order_acquire);
     if (there)
         return 0;
-    uint32_t slots = (uint32_t)FIRST_CHUNK << k;
-    char *mine = map_chunk(slots);
+    size_t size = ((size_t)FIRST_CHUNK << k) * stride();
+    char *mine = map(size, PROT_NONE);
     if (!mine)
         return -errno;
-    if (!atomic_compare_exchange_strong(&chunks[k], &there, mine))
-        munmap(mine, slots * stride());
+    if (!atomic_compare_exchange_strong(&p->chunks[k], &there, mine))
+        munmap(mine, size);
     return 0;
 }
 
-static int take_fresh(struct lists *l, forkless_child **out) {
-    uint32_t index, taken = atomic_load(&l->fresh);
+/* Two threads may open the same slot; one of them gets it. */
+static int open_slot(struct pool *p, uint32_t number) {
+    uint32_t index;
+    unsigned k = chunk_of(number, &index);
+    int rc = k < CHUNKS ? find_chunk(p, k) : -EAGAIN;
+    if (rc < 0)
+        return rc;
+    char *top = (char *)by_number(p, number) + RECORD;
+    return mprotect(top - body(), body(), PROT_READ | PROT_WRITE) < 0 ? -errno : 0;
+}
+
+static int take_fresh(struct pool *p, forkless_child **out) {
+    uint32_t taken = atomic_load(&p->fresh);
     do {
-        unsigned k = chunk_of(taken + 1, &index);
-        int rc = k < CHUNKS ? find_chunk(k) : -EAGAIN;
+        int rc = open_slot(p, taken + 1);
         if (rc < 0)
             return rc;
-    } while (!atomic_compare_exchange_weak(&l->fresh, &taken, taken + 1));
-    forkless_child *slot = by_number(taken + 1);
+    } while (!atomic_compare_exchange_weak(&p->fresh, &taken, taken + 1));
+    forkless_child *slot = by_number(p, taken + 1);
     slot->number = taken + 1;
     slot->pidfd = -1;
     pthread_mutex_init(&slot->lock, NULL);
     *out = slot;
     return 0;
-}
-
-static void collect(struct lists *l) {
-    uint32_t number = (uint32_t)atomic_exchange_explicit(&l->retired, 0, memory_order_acquire);
-    while (number) {
-        forkless_child *slot = by_number(number);
-        number = atomic_load_explicit(&slot->next, memory_order_relaxed);
-        if (fl_reap_abandoned(slot))
-            fl_slot_give(slot);
-        else
-            push(&l->retired, slot);
-    }
-}
-
-int fl_slot_take(forkless_child **out) {
-    int saved = errno;
-    struct lists *l;
-    int rc = find_lists(&l);
-    if (rc == 0) {
-        *out = pop(&l->free);
-        if (!*out) {
-            collect(l);
-            *out = pop(&l->free);
-        }
-        if (!*out)
-            rc = take_fresh(l, out);
-    }
-    errno = saved;
-    return rc;
 }
 
 void fl_slot_give(forkless_child *slot) {
@@ -192,11 +162,38 @@ void fl_slot_give(forkless_child *slot) {
     slot->reaped = false;
     slot->pidfd = -1;
     slot->pid = 0;
-    push(&lists->free, slot);
+    push(&pool->free, slot);
+}
+
+/* Frees what was retired and is done by now. */
+static void collect(struct pool *p) {
+    uint32_t number = (uint32_t)atomic_exchange_explicit(&p->retired, 0, memory_order_acquire);
+    while (number) {
+        forkless_child *slot = by_number(p, number);
+        number = atomic_load_explicit(&slot->next, memory_order_relaxed);
+        if (fl_reap_abandoned(slot))
+            fl_slot_give(slot);
+        else
+            push(&p->retired, slot);
+    }
 }
 
 void fl_slot_retire(forkless_child *slot) {
-    push(&lists->retired, slot);
+    push(&pool->retired, slot);
+    collect(pool);
+}
+
+int fl_slot_take(forkless_child **out) {
+    struct pool *p;
+    int rc = find_pool(&p);
+    if (rc < 0)
+        return rc;
+    *out = pop(p);
+    if (!*out) {
+        collect(p);
+        *out = pop(p);
+    }
+    return *out ? 0 : take_fresh(p, out);
 }
 
 bool fl_slot_is_ours(const forkless_child *slot) {

@@ -19,19 +19,17 @@ struct fl_record {
     int code; /* -errno; 0: nothing failed */
     enum forkless_step step;
     int index;
-    bool memory_shared; /* the self-test's */
 };
 
 struct forkless_child {
     /*
      * 1 from before the clone until the child has exec'd or ended, when the kernel makes it 0 and
-     * wakes one waiter on it (CLONE_CHILD_CLEARTID). Until then nobody else may touch the slot or
-     * free the command.
+     * wakes one waiter on it (CLONE_CHILD_CLEARTID). Until then stack, record and command are the
+     * child's.
      */
     _Atomic uint32_t word;
     struct fl_record record;
     forkless_command *command; /* a reference; NULL: the slot has no child */
-    bool reset_handlers;       /* the kernel has not done it at birth */
 
     enum forkless_mechanism mechanism;
     pid_t pid;
@@ -52,7 +50,7 @@ int fl_slot_take(forkless_child **out);
 /* Gives back a slot whose child is done with it, or that had none. */
 void fl_slot_give(forkless_child *);
 
-/* Gives back a slot that its child may still need; it is collected in a later take. */
+/* Gives back a slot that its child may still need; it is collected when another is. */
 void fl_slot_retire(forkless_child *);
 
 /* False for a handle that came through a fork: its memory has been wiped. */

@@ -39,17 +39,18 @@ static long clone_vfork(forkless_child *slot, void (*entry)(void *)) {
 
 /*
  * Emulators and some tracers run vfork as fork: the child's error would never arrive and its parent
- * not wait. Found out with a child that only writes one word.
+ * not wait. Found out with a child that only exits: the kernel clears a shared word before it lets
+ * the parent go on.
  */
 static int test_vfork(forkless_child *slot) {
     if (atomic_load(&vfork_memory) == UNKNOWN) {
         atomic_store(&slot->word, 1);
         long pid = clone_vfork(slot, fl_child_self_test);
         if (pid < 0)
-            return (int)pid;
+            return pid == -EINVAL ? -ENOTSUP : (int)pid; /* an emulator that knows no such flags */
+        bool shared = atomic_load(&slot->word) == 0;
         slot->pid = (pid_t)pid;
         fl_reap_failed(slot);
-        bool shared = slot->record.memory_shared && atomic_load(&slot->word) == 0;
         atomic_store(&vfork_memory, shared ? SHARED : COPIED);
     }
     return atomic_load(&vfork_memory) == SHARED ? 0 : -ENOTSUP;
@@ -63,7 +64,6 @@ static bool is_refusal(long rc) {
 static long create(forkless_child *slot, enum forkless_mechanism mechanism) {
     if (!atomic_load_explicit(&no_clone3, memory_order_relaxed)) {
         slot->mechanism = mechanism;
-        slot->reset_handlers = false;
         atomic_store_explicit(&slot->word, 1, memory_order_relaxed);
         long rc = clone3(slot, mechanism == FORKLESS_CLONE3_VFORK ? FL_CLONE_VFORK : 0);
         if (!is_refusal(rc))
@@ -74,7 +74,6 @@ static long create(forkless_child *slot, enum forkless_mechanism mechanism) {
     if (rc < 0)
         return rc;
     slot->mechanism = FORKLESS_CLONE_VFORK;
-    slot->reset_handlers = true;
     atomic_store(&slot->word, 1);
     return clone_vfork(slot, fl_child);
 }
@@ -125,12 +124,13 @@ static int settle(forkless_child **out, forkless_error *error) {
 /* A thread cancelled half-way would leave a child that nobody knows. */
 static int run(const forkless_command *command, enum forkless_mechanism mechanism,
                forkless_child **out, forkless_error *error) {
-    int cancel_state;
+    int cancel_state, saved = errno;
     pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancel_state);
     int rc = launch((forkless_command *)command, mechanism, out, error);
     if (rc == 0)
         rc = settle(out, error);
     pthread_setcancelstate(cancel_state, NULL);
+    errno = saved;
     return rc;
 }
 

@@ -57,7 +57,7 @@ struct fl_clone_args {
  * argument): the child's pid or -errno in the parent; the child calls entry(argument), which must
  * not return, on the stack that it was given.
  */
-#if defined(__x86_64__)
+#if defined(__x86_64__) && !defined(__ILP32__)
 #include "x86_64.h"
 #elif defined(__aarch64__)
 #include "aarch64.h"

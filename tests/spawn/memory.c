@@ -1,0 +1,106 @@
+/* No memory: each allocation of the library fails in turn. Linked statically, to get between. */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "support.h"
+
+void *__real_malloc(size_t size);
+void *__real_calloc(size_t n, size_t size);
+void *__real_realloc(void *old, size_t size);
+void *__wrap_malloc(size_t size);
+void *__wrap_calloc(size_t n, size_t size);
+void *__wrap_realloc(void *old, size_t size);
+
+enum { SENTINEL = 12345 };
+
+static int grants = -1; /* allocations until one fails; -1: for ever */
+
+static bool granted(void) {
+    if (grants < 0 || grants-- > 0)
+        return true;
+    grants = -1;
+    errno = ENOMEM;
+    return false;
+}
+
+void *__wrap_malloc(size_t size) {
+    return granted() ? __real_malloc(size) : NULL;
+}
+
+void *__wrap_calloc(size_t n, size_t size) {
+    return granted() ? __real_calloc(n, size) : NULL;
+}
+
+void *__wrap_realloc(void *old, size_t size) {
+    return granted() ? __real_realloc(old, size) : NULL;
+}
+
+static int failures;
+
+/* Errors are either none or the want of memory. */
+static int checked(int rc) {
+    CHECK(rc == 0 || rc == -ENOMEM);
+    failures += rc != 0;
+    return rc;
+}
+
+static void set_everything(forkless_command *c) {
+    static char long_argument[5000];
+    memset(long_argument, 'x', sizeof long_argument - 1);
+    for (int i = 0; i < 20; i++)
+        checked(forkless_command_arg(c, i == 10 ? long_argument : "7"));
+    checked(forkless_command_env(c, (char *[]){"A=1", "B=2", NULL}));
+    for (int fd = 0; fd < 9; fd++)
+        checked(forkless_command_fd(c, fd, (fd + 1) % 3));
+}
+
+/* Returns whether all of it went well. */
+static bool build_and_start(launcher *launch) {
+    forkless_command *c;
+    forkless_child *child;
+    forkless_error error;
+    failures = 0;
+    if (checked(forkless_command_new(&c, PROBE)) < 0) {
+        CHECK(c == NULL);
+        return false;
+    }
+    set_everything(c);
+    int setters_failed = failures;
+    errno = SENTINEL;
+    int rc = checked(launch(c, &child, &error));
+    CHECK_EQ(errno, SENTINEL);
+    if (rc < 0) {
+        CHECK_EQ(error.step, setters_failed ? FORKLESS_STEP_SETTER : FORKLESS_STEP_SLOT);
+        CHECK(child == NULL);
+        if (!setters_failed) /* a command is as good as before */
+            ends(launched(launch, c), FORKLESS_EXITED, 3);
+    } else {
+        CHECK_EQ(setters_failed, 0);
+        ends(child, FORKLESS_EXITED, 3);
+    }
+    forkless_command_free(c);
+    check_no_child();
+    return failures == 0;
+}
+
+TEST(every_allocation_fails_in_turn) {
+    for (int l = 0; l < 2; l++) {
+        bool well = false;
+        int n = 0;
+        for (; !well; n++) {
+            CHECK(n < 1000);
+            grants = n;
+            well = build_and_start(launchers[l]);
+        }
+        CHECK(n > 10);
+        grants = -1;
+    }
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(every_allocation_fails_in_turn),
+    };
+    return RUN(tests);
+}

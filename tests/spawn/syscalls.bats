@@ -1,0 +1,108 @@
+#!/usr/bin/env bats
+# Counted with strace: every system call from the launch until the exec, of both processes.
+
+bats_require_minimum_version 1.5.0
+load helpers
+
+setup_file() {
+    need strace gcc
+    compile gcc -O2
+}
+
+setup() {
+    cd "$BATS_TEST_TMPDIR" || exit
+}
+
+names() {
+    sed -nE 's/^([a-z0-9_]+)\(.*/\1/p' | paste -sd' '
+}
+
+# traced STRACE_OPTION... -- ARGUMENT...: sets $parent and $child to the calls of the second launch
+traced() {
+    local options=() trace between pid
+    while [[ $1 != -- ]]; do
+        options+=("$1")
+        shift
+    done
+    shift
+    rm -f trace.*
+    strace -qq -e signal=none "${options[@]}" -ff -o trace "${launch:?}" "$@" >out
+    trace=$(grep -l getppid trace.*)
+    between=$(awk '/^getppid/ {n++; next} n == 3' "$trace")
+    parent=$(names <<<"$between")
+    pid=$(sed -nE 's/^clone3?\(.* = ([0-9]+)$/\1/p' <<<"$between")
+    child=$(sed '/^execve/q' "trace.$pid" | names)
+}
+
+# table CALLS ARGUMENT...: what the child calls, of spawn and of start
+table() {
+    local want=$1 how
+    shift
+    for how in spawn start; do
+        traced -- "$how" "$@"
+        echo "$how $*: $parent / $child"
+        [[ $parent == clone3 ]]
+        [[ $child == "$want" ]]
+    done
+}
+
+default_tail='rt_sigprocmask rt_sigaction execve'
+
+@test "the default command: five calls in all" {
+    table "close_range $default_tail" /bin/true
+}
+
+@test "one map takes one call more" {
+    table "close_range dup3 $default_tail" 5:0 /bin/true
+    table "close_range dup3 dup3 dup3 $default_tail" 5:0 6:1 2:1 /bin/true
+}
+
+@test "b01: the same number takes one call more" {
+    table "close_range fcntl $default_tail" 2:2 /bin/true
+}
+
+@test "b02: a swap takes three calls more, a chain none" {
+    table "close_range fcntl dup3 dup3 $default_tail" 1:2 2:1 /bin/true
+    table "close_range fcntl dup3 dup3 dup3 $default_tail" 0:1 1:2 2:0 /bin/true
+    table "close_range dup3 dup3 dup3 $default_tail" 3:2 2:1 1:0 /bin/true
+}
+
+@test "a missing program: until the exit" {
+    traced -- spawn /nonexistent
+    [[ $parent == 'clone3 waitid' ]]
+    [[ $child == "close_range $default_tail" ]]
+    [[ $(cat trace.*) == *'exit_group(127)'* ]]
+    traced -- start /nonexistent
+    [[ $parent == clone3 ]]
+    [[ $child == "close_range $default_tail" ]]
+}
+
+@test "b19: the limit of descriptors costs nothing" {
+    ulimit -n "$(ulimit -Hn)"
+    table "close_range $default_tail" /bin/true
+}
+
+@test "b59: masks are of eight bytes" {
+    traced -e trace=rt_sigprocmask,rt_sigaction,getppid,clone3,execve -- spawn /bin/true
+    pid=$(sed -nE 's/^clone3\(.* = ([0-9]+)$/\1/p' trace.* | tail -1)
+    grep -q '^rt_sigprocmask(SIG_SETMASK, \[\], NULL, 8) = 0' "trace.$pid"
+    grep -q '^rt_sigaction(SIGPIPE, {sa_handler=SIG_DFL.*, 8) = 0' "trace.$pid"
+}
+
+@test "b103: clone3 is asked for once, then clone" {
+    for how in spawn start; do
+        traced -e inject=clone3:error=ENOSYS -- "$how" /bin/true
+        [[ $parent == 'rt_sigprocmask clone rt_sigprocmask' ]]
+        [[ $(grep -c '^clone3(' "$(grep -l getppid trace.*)") == 1 ]]
+        [[ $child == *" close_range $default_tail" ]]
+        [[ $(<out) == 'clone_vfork, exited 0'* ]]
+    done
+}
+
+@test "b21: without close_range, no loop over numbers" {
+    ulimit -n "$(ulimit -Hn)"
+    traced -e inject=close_range:error=ENOSYS -- spawn 5:0 /bin/true
+    echo "$child"
+    [[ $child == "close_range openat getdents64 "*"getdents64 close dup3 $default_tail" ]]
+    (($(wc -w <<<"$child") < 20))
+}
