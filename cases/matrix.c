@@ -69,11 +69,14 @@ static void name_cell(struct cell *cell) {
     }
 }
 
-/* 80 samples in 8 rounds are enough for a p99; a copy of a big parent takes too long for that. */
+/* 80 in 8 rounds are enough for the p99 of the biggest parent; a copy of a big one takes too long.
+ */
 static unsigned quick_samples(const struct cell *cell) {
     if (cell->strategy->copies && cell->rss > 256 * MIB)
         return 5;
-    return cell->at_once > 1 ? 20 : 80;
+    if (cell->at_once > 1)
+        return 10;
+    return cell->rss == 4 * GIB && cell->gap_ns > 0 ? 80 : 40;
 }
 
 /*

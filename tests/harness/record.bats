@@ -15,7 +15,7 @@ load support
         | map(select(.kind == "cell")) as $cells
         | ([$cells[] | [.round, .cell]] | unique | length) == 10
         and all($cells[]; .cell as $c | $planned | index($c) != null)
-        and all($cells[] | select(.cell != "spawn/null" and .cell != "spawn/fork"); (.call | length) == 80)
+        and all($cells[] | select(.cell != "spawn/null"); (.call | length) == 40)
         and all($cells[] | select(.cell != "spawn/null");
             (.ready | length) == (.call | length) and (.total | length) == (.call | length)
             and ([.ready, .total] | transpose | all(.[0] > 0 and .[0] < .[1]))
@@ -43,5 +43,5 @@ load support
 @test "switches of google-benchmark in the environment change nothing" {
     BENCHMARK_REPETITIONS=4 BENCHMARK_FILTER=none run -0 --separate-stderr "$bench" -r 1 -f '^spawn/vfork$' -o run.jsonl
     [ "$(states)" = "1 measured" ]
-    jq -e -s '.[] | select(.kind == "cell") | .call | length == 80' run.jsonl
+    jq -e -s '.[] | select(.kind == "cell") | .call | length == 40' run.jsonl
 }

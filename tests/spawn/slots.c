@@ -139,6 +139,44 @@ TEST(threads_share_no_slot) {
     check_no_child();
 }
 
+static pthread_barrier_t together;
+
+static void *start_together(void *command) {
+    pthread_barrier_wait(&together);
+    forkless_child *children[4];
+    for (int k = 0; k < 4; k++)
+        children[k] = launched(launchers[k % 2], command);
+    for (int k = 0; k < 4; k++)
+        ends(children[k], FORKLESS_EXITED, 7);
+    return NULL;
+}
+
+/* Eight threads find that there is no pool yet, and that its first chunk is used up. */
+static void all_at_once(forkless_command *c) {
+    pthread_t threads[8];
+    CHECK_EQ(pthread_barrier_init(&together, NULL, 8), 0);
+    for (int i = 0; i < 8; i++)
+        threads[i] = thread(start_together, c);
+    for (int i = 0; i < 8; i++)
+        CHECK_EQ(pthread_join(threads[i], NULL), 0);
+    check_no_child();
+}
+
+TEST(first_starts_of_many_threads) {
+    forkless_command *c = probe("exit", "7", NULL);
+    for (int round = 0; round < count(400); round++) {
+        int status;
+        pid_t pid = fork(); /* begins with an empty pool */
+        if (pid == 0) {
+            all_at_once(c);
+            _exit(0);
+        }
+        CHECK_EQ(waitpid(pid, &status, 0), pid);
+        CHECK_EQ(status, 0);
+    }
+    forkless_command_free(c);
+}
+
 /* ---- B96: stacks ---- */
 
 enum { PATTERN = 0x5a };
@@ -253,6 +291,7 @@ int main(void) {
         cmocka_unit_test(many_abandoned_in_flight),
         cmocka_unit_test(many_starts_leave_nothing),
         cmocka_unit_test(threads_share_no_slot),
+        cmocka_unit_test(first_starts_of_many_threads),
         cmocka_unit_test(b96_stack_is_large_enough),
         cmocka_unit_test(b96_guard_page),
         cmocka_unit_test(b96_from_a_small_thread),
