@@ -207,6 +207,7 @@ static void signalled_in_exec(int fanotify, const char *path, launcher *launch, 
     siginfo_t info;
     h.thread = thread(launch_in_thread, &h);
     CHECK_EQ(read(fanotify, &event, sizeof event), sizeof event);
+    CHECK(event.pid > 0);
     CHECK_EQ(kill(event.pid, signal), 0);
     struct fanotify_response answer = {.fd = event.fd, .response = FAN_ALLOW};
     CHECK_EQ(write(fanotify, &answer, sizeof answer), sizeof answer);

@@ -24,7 +24,7 @@ static atomic_bool done;
 
 static void *fork_and_system(void *unused) {
     while (!done) {
-        pid_t pid = fork();
+        pid_t pid = forked();
         if (pid == 0) {
             nap(1000);
             _exit(0);
@@ -96,7 +96,7 @@ TEST(b19_with_the_highest_limit) {
 }
 
 static void refused(int code) {
-    pid_t pid = fork();
+    pid_t pid = forked();
     if (pid == 0) {
         refuse(SYS_close_range, code);
         check_three_and_a_map(forkless_spawn);
@@ -160,7 +160,7 @@ TEST(b20_without_proc) {
     CHECK(mkdtemp(root));
     snprintf(program, sizeof program, "%s/probe", root);
     copy_probe(program);
-    pid_t pid = fork();
+    pid_t pid = forked();
     if (pid == 0)
         in_root(root);
     int status;

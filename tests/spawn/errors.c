@@ -98,7 +98,7 @@ TEST(spawn_tells_at_once_and_start_at_wait) {
 /* ---- B28: which step it was ---- */
 
 static void step(const struct rule *rules, size_t n, int code, enum forkless_step want, int index) {
-    pid_t pid = fork();
+    pid_t pid = forked();
     if (pid == 0) {
         forkless_command *c = probe("exit", NULL);
         CHECK_EQ(forkless_command_fd(c, 5, 0), 0);
@@ -218,7 +218,7 @@ TEST(b35_a_failing_child_runs_no_exit_code_of_the_parent) {
     CHECK_EQ(pipe(pipes), 0);
     CHECK_EQ(dup2(pipes[1], 1), 1);
     close(pipes[1]);
-    pid_t pid = fork();
+    pid_t pid = forked();
     if (pid == 0) {
         printf("once");
         forkless_command *c = command("/nonexistent", NULL);

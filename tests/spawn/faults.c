@@ -104,7 +104,7 @@ static void one_fault(const struct fault *f, launcher *launch) {
 TEST(b15_each_call_refused) {
     for (size_t i = 0; i < sizeof faults / sizeof *faults; i++)
         for (int l = 0; l < 2; l++) {
-            pid_t pid = fork();
+            pid_t pid = forked();
             if (pid == 0)
                 one_fault(&faults[i], launchers[l]);
             int status;
@@ -118,7 +118,7 @@ TEST(b15_each_call_refused) {
 static void refused_mapping(const struct rule *rule) {
     static struct snapshot before;
     forkless_command *c = probe("exit", "7", NULL);
-    pid_t pid = fork();
+    pid_t pid = forked();
     if (pid == 0) {
         filter(rule, 1);
         fails(forkless_spawn, c, -ENOMEM, FORKLESS_STEP_SLOT, -1);
@@ -147,7 +147,7 @@ TEST(b15_waiting_refused) {
     forkless_command *c = probe("exit", "7", NULL);
     for (int l = 0; l < 2; l++) {
         forkless_error error;
-        pid_t pid = fork();
+        pid_t pid = forked();
         if (pid == 0) {
             forkless_child *child = launched(launchers[l], c);
             refuse(SYS_waitid, EIO);

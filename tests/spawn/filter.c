@@ -72,6 +72,7 @@ void held_next(struct held *h) {
     CHECK_EQ(ioctl(h->listener, SECCOMP_IOCTL_NOTIF_RECV, &notice), 0);
     h->id = notice.id;
     h->pid = (pid_t)notice.pid;
+    CHECK(h->pid > 0);
 }
 
 void held_go(struct held *h, int code) {

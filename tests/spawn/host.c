@@ -48,7 +48,7 @@ TEST(host_forks_before_exec) {
     held_begin(&h);
     held_join(&h);
     forkless_child *old[] = {h.child, launched(forkless_spawn, own)};
-    pid_t pid = fork();
+    pid_t pid = forked();
     if (pid == 0)
         in_forked(old, c, own);
     int status;
@@ -67,7 +67,7 @@ TEST(host_forks_before_exec) {
 
 static void *fork_and_pause(void *pids) {
     for (int i = 0; i < 20; i++) {
-        pid_t pid = fork();
+        pid_t pid = forked();
         if (pid == 0)
             for (;;)
                 pause();
@@ -187,7 +187,7 @@ TEST(b72_as_init) {
     no_leak_check();
     if (unshare(CLONE_NEWPID) < 0)
         skip_test("no pid namespaces");
-    pid_t init = fork();
+    pid_t init = forked();
     if (init == 0) {
         as_init();
         _exit(0);
@@ -217,7 +217,7 @@ TEST(b35_host_is_killed) {
     CHECK_EQ(prctl(PR_SET_CHILD_SUBREAPER, 1), 0);
     srand(35);
     for (int i = 0; i < count(1000); i++) {
-        pid_t host = fork();
+        pid_t host = forked();
         if (host == 0)
             spawn_for_ever();
         nap(rand() % 3000);

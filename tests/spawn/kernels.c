@@ -21,7 +21,7 @@
 #include "support.h"
 
 static void in_process(void (*body)(int), int argument) {
-    pid_t pid = fork();
+    pid_t pid = forked();
     if (pid == 0) {
         body(argument);
         _exit(0);
@@ -110,7 +110,7 @@ TEST(b103_both_refused) {
 TEST(b37_again_after_eagain) {
     forkless_command *c = probe("exit", "7", NULL);
     for (int l = 0; l < 2; l++) {
-        pid_t pid = fork();
+        pid_t pid = forked();
         if (pid == 0) {
             refuse(SYS_clone3, EAGAIN);
             fails(launchers[l], c, -EAGAIN, FORKLESS_STEP_CLONE, -1);
@@ -232,7 +232,7 @@ static _Noreturn void traced(void) {
 }
 
 TEST(b29_vfork_is_run_as_fork) {
-    pid_t tracee = fork();
+    pid_t tracee = forked();
     if (tracee == 0)
         traced();
     strip_flags(tracee, CLONE_VM | CLONE_VFORK);

@@ -60,7 +60,7 @@ static pid_t stranger_with_pid(pid_t wanted) {
         if (fd < 0 || dprintf(fd, "%d", wanted - 1) < 0)
             skip_test("pids cannot be chosen");
         close(fd);
-        pid_t pid = fork();
+        pid_t pid = forked();
         if (pid == 0) {
             pause();
             _exit(0);
@@ -107,7 +107,7 @@ static void not_our_child(forkless_child *child) {
     char byte;
     CHECK_EQ(pipe(there), 0);
     CHECK_EQ(pipe(tried), 0);
-    pid_t number = forkless_pid(child), other = fork();
+    pid_t number = forkless_pid(child), other = forked();
     if (other == 0) {
         pid_t stranger = stranger_with_pid(number);
         CHECK_EQ(write(there[1], "x", 1), 1);
@@ -141,7 +141,7 @@ static void recycle(launcher *launch, enum way way) {
 static void in_pid_namespace(void (*body)(void)) {
     if (unshare(CLONE_NEWPID) < 0)
         skip_test("no pid namespaces");
-    pid_t init = fork();
+    pid_t init = forked();
     if (init == 0) {
         body();
         _exit(0);
@@ -211,7 +211,7 @@ TEST(b75_without_pidfds) {
     const long calls[] = {SYS_pidfd_open, SYS_pidfd_send_signal, SYS_waitid};
     for (int call = 0; call < 3; call++)
         for (int i = 0; i < 3; i++) {
-            pid_t pid = fork();
+            pid_t pid = forked();
             if (pid == 0) {
                 struct rule rule = {calls[call], SECCOMP_RET_ERRNO | (unsigned)codes[i], 0, 0, 0};
                 if (calls[call] == SYS_waitid) { /* only of P_PIDFD */

@@ -166,7 +166,7 @@ TEST(first_starts_of_many_threads) {
     forkless_command *c = probe("exit", "7", NULL);
     for (int round = 0; round < count(400); round++) {
         int status;
-        pid_t pid = fork(); /* begins with an empty pool */
+        pid_t pid = forked(); /* begins with an empty pool */
         if (pid == 0) {
             all_at_once(c);
             _exit(0);
@@ -227,7 +227,7 @@ TEST(b96_guard_page) {
     forkless_command *c = probe("exit", NULL);
     forkless_child *child = launched(forkless_spawn, c);
     volatile char *stack = fl_slot_stack(child);
-    pid_t pid = fork();
+    pid_t pid = forked();
     if (pid == 0) {
         signal(SIGSEGV, SIG_DFL);
         stack[0] = 1;

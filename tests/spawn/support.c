@@ -97,11 +97,10 @@ void run_isolated(void (*body)(void)) {
     int pidfd = (int)syscall(SYS_pidfd_open, pid, 0);
     struct pollfd ended = {.fd = pidfd, .events = POLLIN};
     bool hangs = poll(&ended, 1, long_run ? 600000 : 25000) == 0;
-    if (hangs)
-        kill(pid, SIGKILL);
+    kill(pid, SIGKILL);
+    kill(-pid, SIGKILL); /* what it left, while its number is its own */
     int status;
     assert_int_equal(waitpid(pid, &status, 0), pid);
-    kill(-pid, SIGKILL);
     close(pidfd);
     if (hangs)
         fail_msg("hangs");
@@ -202,6 +201,12 @@ pthread_t thread(void *(*body)(void *), void *argument) {
     pthread_t t;
     CHECK_EQ(pthread_create(&t, NULL, body, argument), 0);
     return t;
+}
+
+pid_t forked(void) {
+    pid_t pid = fork();
+    CHECK(pid >= 0);
+    return pid;
 }
 
 /* ---- what the probe saw ---- */

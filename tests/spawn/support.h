@@ -69,6 +69,9 @@ void check_no_child(void);
 
 pthread_t thread(void *(*body)(void *), void *argument);
 
+/* fork(), which has to succeed: nobody may take -1 for a pid. */
+pid_t forked(void);
+
 /* ---- what the probe saw ---- */
 
 struct seen_fd {

@@ -201,7 +201,7 @@ TEST(b65_library_reaps_no_stranger) {
     pid_t strangers[100];
     forkless_command *good = probe("exit", "7", NULL), *bad = command("/nonexistent", NULL);
     for (int i = 0; i < 100; i++) {
-        strangers[i] = fork();
+        strangers[i] = forked();
         if (strangers[i] == 0)
             _exit(i);
         ends(launched(launchers[i % 2], good), FORKLESS_EXITED, 7);
