@@ -95,6 +95,7 @@ void run_isolated(void (*body)(void)) {
     if (pid == 0)
         isolated(body);
     int pidfd = (int)syscall(SYS_pidfd_open, pid, 0);
+    assert_true(pidfd >= 0);
     struct pollfd ended = {.fd = pidfd, .events = POLLIN};
     bool hangs = poll(&ended, 1, long_run ? 600000 : 25000) == 0;
     kill(pid, SIGKILL);
