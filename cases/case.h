@@ -20,7 +20,8 @@ struct born {
 struct ended {
     int status; /* as wait4 gives it */
     struct rusage usage;
-    const char *wrong; /* NULL, or what was not as the strategy promises */
+    const char
+        *unsupported; /* NULL, or what this host did not allow, so that the figure is another's */
 };
 
 struct strategy {

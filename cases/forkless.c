@@ -35,7 +35,7 @@ static int finish(struct born *born, struct ended *ended, enum forkless_mechanis
     forkless_status status;
     int rc = forkless_wait(child, FORKLESS_NEVER, &status, NULL);
     if (forkless_mechanism(child) != promised)
-        ended->wrong = "the library fell back to another mechanism";
+        ended->unsupported = "clone3 is refused here, and the library took another mechanism";
     forkless_child_free(child);
     ended->usage = status.usage;
     ended->status = status.how == FORKLESS_EXITED ? status.code << 8 : status.code;

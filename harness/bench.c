@@ -9,6 +9,7 @@
 #include <string.h>
 #include <sys/random.h>
 #include <sys/signalfd.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "block.h"
@@ -29,9 +30,10 @@ struct options {
 
 static const struct argp_option options[] = {
     {"output", 'o', "FILE", 0, "Results file; it must not be there yet", 0},
-    {"rounds", 'r', "N", 0, "Rounds, the sample size (8)", 0},
+    {"rounds", 'r', "N", 0, "Rounds, the sample size: 1 to 1000 (8)", 0},
     {"seed", 's', "N", 0, "Seed of every order in the run (random)", 0},
-    {"filter", 'f', "REGEX", 0, "Only the cells whose names match (extended)", 0},
+    {"filter", 'f', "REGEX", 0, "Only the cells whose names match, anywhere in the name (extended)",
+     0},
     {"target", 't', "NAME", 0,
      "What is spawned: tiny, silent, static, dynamic, or a path with a slash, to a program that "
      "ends with status 42 (tiny)",
@@ -73,7 +75,7 @@ static error_t parse(int key, char *text, struct argp_state *state) {
         o->deadline_s = number(state, "--deadline", text, 1, DEADLINE_MAX_S);
         return 0;
     case ARGP_KEY_END:
-        if (!o->output)
+        if (!o->output || !*o->output)
             argp_failure(state, USAGE, 0, "where to? Name the results file with -o FILE");
         return 0;
     default:
@@ -104,6 +106,7 @@ static int take_signals(void) {
     sigemptyset(&set);
     sigaddset(&set, SIGINT);
     sigaddset(&set, SIGTERM);
+    sigaddset(&set, SIGHUP);
     sigprocmask(SIG_BLOCK, &set, NULL);
     return signalfd(-1, &set, SFD_CLOEXEC);
 }
@@ -136,20 +139,23 @@ static struct matrix *choose_cells(const struct options *o, int *code) {
     }
     if (!o->filter)
         return matrix;
+    char example[CELL_NAME_SIZE];
+    snprintf(example, sizeof example, "%s", matrix->cells[matrix->count - 1].name);
     matrix_filter(matrix, &regex);
     regfree(&regex);
     if (matrix->count > 0)
         return matrix;
     matrix_free(matrix);
-    *code = complain(USAGE, "--filter: no cell's name matches '%s' (such as spawn/fork/rss:1GiB)",
-                     o->filter);
+    *code = complain(USAGE, "--filter: no cell's name matches '%s'; one of them is %s", o->filter,
+                     example);
     return NULL;
 }
 
 /* Where the samples are is the one thing that goes to standard output. */
 static int measure(struct run *run, const char *path) {
     struct record record;
-    signal(SIGPIPE, SIG_IGN); /* a closed pipe is an error like any other */
+    signal(SIGPIPE, SIG_IGN); /* a closed pipe and a full file are errors like any other */
+    signal(SIGXFSZ, SIG_IGN);
     int rc = record_open(&record, path);
     if (rc < 0)
         return complain(USAGE, "%s cannot be made: %s", path, strerror(-rc));
@@ -193,8 +199,11 @@ static int bench(const struct options *o) {
         return complain(USAGE,
                         "no target '%s': tiny, silent, static, dynamic, or a path with a slash",
                         o->target);
-    if (access(target, X_OK) < 0)
+    struct stat file;
+    if (stat(target, &file) < 0 || access(target, X_OK) < 0)
         return complain(USAGE, "the target %s cannot be executed: %s", target, strerror(errno));
+    if (!S_ISREG(file.st_mode))
+        return complain(USAGE, "the target %s is no file", target);
     int code;
     struct matrix *matrix = choose_cells(o, &code);
     if (!matrix)
@@ -223,6 +232,7 @@ int main(int argc, char **argv) {
                "does not measure, 130 interrupted.",
     };
     argp_err_exit_status = USAGE;
+    argv[0] = program_invocation_short_name;
     int code = check_standard_files();
     if (code != OK)
         return code;

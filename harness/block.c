@@ -109,7 +109,8 @@ static void run_chunk(struct block *b, size_t index) {
         m->failed = true;
     }
     if (m->failed)
-        say(json_pack("{s:I,s:s,s:s}", "cell", (json_int_t)index, "state", "failed", "reason",
+        say(json_pack("{s:I,s:s,s:s}", "cell", (json_int_t)index, "state",
+                      b->sampler.unsupported ? "unsupported" : "failed", "reason",
                       b->sampler.problem));
 }
 
@@ -208,10 +209,14 @@ static int read_order(struct block *b) {
     return 0;
 }
 
+/* The present limit may be lower; then it is that one which the ballast meets. */
 static int limit_memory(const struct block *b) {
-    json_int_t budget = json_integer_value(json_object_get(b->order, "budget"));
-    struct rlimit limit = {.rlim_cur = (rlim_t)budget, .rlim_max = (rlim_t)budget};
-    return budget && setrlimit(RLIMIT_AS, &limit) < 0 ? -errno : 0;
+    rlim_t budget = (rlim_t)json_integer_value(json_object_get(b->order, "budget"));
+    struct rlimit limit;
+    if (budget == 0 || getrlimit(RLIMIT_AS, &limit) < 0 || limit.rlim_cur < budget)
+        return 0;
+    limit.rlim_cur = budget;
+    return setrlimit(RLIMIT_AS, &limit) < 0 ? -errno : 0;
 }
 
 static int prepare(struct block *b) {

@@ -11,7 +11,7 @@
  * done, then done.
  *   {"populated":true}, or {"problem":TEXT, "memory":BOOL} and nothing more
  *   {"cell":I, "state":"measured", "call":[N, ..], "ready":.., "total":.., "cpu":..}
- *   {"cell":I, "state":"failed", "reason":TEXT}
+ *   {"cell":I, "state":"failed" or "unsupported", "reason":TEXT}
  *   {"done":true}
  */
 #ifndef BLOCK_H

@@ -12,7 +12,7 @@ int record_open(struct record *r, const char *path) {
 }
 
 int record_append(struct record *r, json_t *line) {
-    char *text = json_dumps(line, JSON_COMPACT);
+    char *text = json_dumps(line, JSON_COMPACT | JSON_REAL_PRECISION(6));
     json_decref(line);
     if (!text)
         return -ENOMEM;

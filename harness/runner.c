@@ -61,6 +61,7 @@ struct block {
 };
 
 static json_t *cell_line(const struct block *b, size_t i, const char *state) {
+    b->run->failed += strcmp(state, "measured") != 0 && strcmp(state, "unsupported") != 0;
     return json_pack("{s:s,s:i,s:s,s:s}", "kind", "cell", "round", (int)b->round, "cell",
                      b->cells[i]->name, "state", state);
 }
@@ -74,14 +75,12 @@ static void keep_cell(struct block *b, size_t i, json_t *said) {
         if (json_object_get(said, columns[c]))
             json_object_set(line, columns[c], json_object_get(said, columns[c]));
     append(b->run, line);
-    b->run->failed += strcmp(state, "measured") != 0;
 }
 
 static void give_up_cell(struct block *b, size_t i, const char *state, const char *reason) {
     json_t *line = cell_line(b, i, state);
     json_object_set_new(line, "reason", json_string(reason));
     append(b->run, line);
-    b->run->failed += strcmp(state, "unsupported") != 0;
 }
 
 /* In the order in which they were done, then the others. */

@@ -1,5 +1,6 @@
 #include "sample.h"
 
+#include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -29,9 +30,10 @@ static int64_t microseconds(struct timeval t) {
 }
 
 static void check_end(struct sampler *s, const struct ended *e) {
-    if (e->wrong)
-        fail(s, "%s", e->wrong);
-    else if (WIFSIGNALED(e->status))
+    if (e->unsupported) {
+        fail(s, "%s", e->unsupported);
+        s->unsupported = true;
+    } else if (WIFSIGNALED(e->status))
         fail(s, "the target was killed by signal %d (%s)", WTERMSIG(e->status),
              strsignal(WTERMSIG(e->status)));
     else if (WEXITSTATUS(e->status) == 127)
@@ -60,14 +62,17 @@ int sample_take(struct sampler *s, struct sample *out) {
     int rc = 0;
 
     s->problem[0] = '\0';
+    s->unsupported = false;
     work(s->cell->gap_ns);
     int64_t cpu_before = clock_ns(CLOCK_THREAD_CPUTIME_ID);
     int64_t called = now_ns();
     for (; made < want && rc == 0; made += rc == 0)
         rc = strategy->body(&s->born[made]);
     int64_t returned = now_ns();
-    if (rc < 0)
+    if (rc < 0) {
         fail(s, "child %u of %u could not be started: %s", made + 1, want, strerror(-rc));
+        s->unsupported = rc == -ENOSYS || rc == -ENOTSUP;
+    }
     for (unsigned i = 0; i < made; i++) {
         struct ended ended = {0};
         rc = strategy->finish(&s->born[i], &ended);

@@ -15,7 +15,8 @@ struct sampler {
     int stamps; /* the reading end of the targets' standard output; does not block */
     bool has_stamps;
     struct born born[AT_ONCE_MAX];
-    char problem[200]; /* why the last sample failed */
+    char problem[200]; /* why the last sample failed, */
+    bool unsupported;  /* or that this kernel, or a filter, does not allow it */
 };
 
 /* 0, or -1 with `problem`. No child is left in either case. */

@@ -1,5 +1,6 @@
 #include "error.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -50,7 +51,15 @@ int forkless_error_print(const forkless_error *error, char *buffer, size_t size)
     char index[16] = "";
     if (error->index >= 0 && !error->subject[0])
         snprintf(index, sizeof index, "%d", error->index);
-    return snprintf(buffer, size, "cannot %s%s%s: %s",
-                    is_step(error->step) ? steps[error->step].what : "take an unknown step ",
-                    error->subject, index, strerror(-error->code));
+    const char *why = strerror(-error->code);
+    if (error->step == FORKLESS_STEP_WAIT && error->code == -ETIMEDOUT)
+        why = "it has not ended by the deadline";
+    int length = snprintf(buffer, size, "cannot %s%s%s: %s",
+                          is_step(error->step) ? steps[error->step].what : "take an unknown step ",
+                          error->subject, index, why);
+    /* A program's name may hold anything, and this may go to a terminal. */
+    for (char *at = buffer; size > 0 && *at; at++)
+        if ((unsigned char)*at < ' ' || *at == 127)
+            *at = '?';
+    return length;
 }

@@ -13,8 +13,8 @@
  * Conventions. Functions that can fail return 0 or -errno; spawn, start, wait, kill, pidfd and
  * child_free leave errno alone. Times are nanoseconds, deadlines on CLOCK_MONOTONIC. Strings and
  * arrays that are passed in are copied. No function installs a signal handler, starts a thread or
- * is a cancellation point. After a failure nothing is left behind: no child, zombie, descriptor,
- * mapping, changed mask.
+ * is a cancellation point. Where NULL is not said to be fine it is -EINVAL. After a failure nothing
+ * is left behind: no child, zombie, descriptor, mapping, changed mask.
  *
  * Threads. Any number may start one command, or wait for, signal and ask one child. Only one may
  * build a command, and none may start it meanwhile; forkless_command_free() and
@@ -55,7 +55,7 @@ enum forkless_step {
     FORKLESS_STEP_CLONE,      /* making the child */
     FORKLESS_STEP_HANDLERS,   /* default signal handlers; `index` is the signal */
     FORKLESS_STEP_CLOSE,      /* marking the other descriptors close-on-exec */
-    FORKLESS_STEP_DESCRIPTOR, /* forkless_command_fd(); `index` is the child's descriptor */
+    FORKLESS_STEP_DESCRIPTOR, /* `index` is the child's descriptor, `subject` says from which */
     FORKLESS_STEP_MASK,       /* the empty signal mask */
     FORKLESS_STEP_SIGPIPE,    /* SIGPIPE's default */
     FORKLESS_STEP_EXEC,       /* `subject` is the program */
@@ -71,8 +71,8 @@ typedef struct forkless_error {
 } forkless_error;
 
 /*
- * Writes one sentence without a newline, cut to `size` bytes with its terminator, and returns the
- * length that the whole sentence has, as snprintf does.
+ * Writes one sentence without control characters, cut to `size` bytes with its terminator, and
+ * returns the length that the whole sentence has, as snprintf does.
  */
 int forkless_error_print(const forkless_error *error, char *buffer, size_t size);
 
@@ -141,18 +141,18 @@ enum forkless_mechanism {
     FORKLESS_CLONE_VFORK,   /* clone with the same, where clone3 is refused */
 };
 
-/* What was used for this child. */
+/* What was used for this child; 0 for NULL. */
 enum forkless_mechanism forkless_mechanism(const forkless_child *child);
 /* "clone3_vm", ...; "unknown" for a number that is none. */
 const char *forkless_mechanism_name(enum forkless_mechanism mechanism);
 
-/* The process id. It stays this child's until the child is waited for. */
+/* The process id; -EINVAL for NULL. It stays this child's until the child is waited for. */
 pid_t forkless_pid(const forkless_child *child);
 
 /*
  * A pidfd, close-on-exec, opened at the first call, kill, or wait with a deadline. It belongs to
- * the handle: poll it, do not close it. -ESRCH: the child has been waited for. -EMFILE, -ENFILE,
- * -ENOMEM. -ENOSYS: the kernel has none.
+ * the handle: poll it, do not close it. -ESRCH: the child has been waited for, or the handle came
+ * through a fork. -EMFILE, -ENFILE, -ENOMEM. -ENOSYS, -EPERM: the kernel has none, or a filter.
  */
 int forkless_pidfd(forkless_child *child);
 

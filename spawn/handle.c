@@ -20,11 +20,11 @@ const char *forkless_mechanism_name(enum forkless_mechanism mechanism) {
 }
 
 enum forkless_mechanism forkless_mechanism(const forkless_child *child) {
-    return child->mechanism;
+    return child ? child->mechanism : (enum forkless_mechanism)0;
 }
 
 pid_t forkless_pid(const forkless_child *child) {
-    return child->pid;
+    return child ? child->pid : -EINVAL;
 }
 
 /* A thread cancelled asynchronously would keep the lock for ever. */
@@ -74,6 +74,8 @@ int forkless_pidfd(forkless_child *child) {
 }
 
 static int send(forkless_child *child, int signal) {
+    if (child->reaped) /* by the kernel itself it may not be gone yet for a pidfd */
+        return -ESRCH;
     int fd = fl_pidfd(child);
     if (fd == -ESRCH)
         return fd;
@@ -102,13 +104,9 @@ void forkless_child_free(forkless_child *child) {
     if (!child || !fl_slot_is_ours(child))
         return;
     int saved = errno;
-    bool done = fl_reap_abandoned(child);
-    if (child->pidfd >= 0)
-        fl_syscall(SYS_close, child->pidfd, 0, 0, 0, 0);
-    child->pidfd = -1;
-    if (done)
-        fl_slot_give(child);
-    else
-        fl_slot_retire(child);
+    int fd = atomic_exchange(&child->pidfd, -1);
+    fl_slot_end(child);
+    if (fd >= 0)
+        fl_syscall(SYS_close, fd, 0, 0, 0, 0);
     errno = saved;
 }

@@ -10,6 +10,7 @@
 #include "slot.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
@@ -167,6 +168,8 @@ void fl_slot_give(forkless_child *slot) {
 
 /* Frees what was retired and is done by now. */
 static void collect(struct pool *p) {
+    if ((uint32_t)atomic_load_explicit(&p->retired, memory_order_relaxed) == 0)
+        return;
     uint32_t number = (uint32_t)atomic_exchange_explicit(&p->retired, 0, memory_order_acquire);
     while (number) {
         forkless_child *slot = by_number(p, number);
@@ -178,9 +181,12 @@ static void collect(struct pool *p) {
     }
 }
 
-void fl_slot_retire(forkless_child *slot) {
-    push(&pool->retired, slot);
+void fl_slot_end(forkless_child *slot) {
     collect(pool);
+    if (fl_reap_abandoned(slot))
+        fl_slot_give(slot);
+    else
+        push(&pool->retired, slot);
 }
 
 int fl_slot_take(forkless_child **out) {
@@ -200,8 +206,20 @@ bool fl_slot_is_ours(const forkless_child *slot) {
     return slot->number != 0;
 }
 
+static int source_of(const forkless_command *c, int to) {
+    const struct fl_descriptors *d = &c->descriptors;
+    for (size_t i = 0; i < d->count; i++)
+        if (d->maps[i].to == to)
+            return d->maps[i].from;
+    return -1;
+}
+
 int fl_record_error(const forkless_child *slot, forkless_error *error) {
     const struct fl_record *r = &slot->record;
-    const char *subject = r->step == FORKLESS_STEP_EXEC ? slot->command->program : NULL;
+    char numbers[48];
+    snprintf(numbers, sizeof numbers, "%d from %d", r->index, source_of(slot->command, r->index));
+    const char *subject = r->step == FORKLESS_STEP_EXEC         ? slot->command->program
+                          : r->step == FORKLESS_STEP_DESCRIPTOR ? numbers
+                                                                : NULL;
     return fl_error(error, r->code, r->step, r->index, subject);
 }

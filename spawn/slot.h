@@ -50,8 +50,11 @@ int fl_slot_take(forkless_child **out);
 /* Gives back a slot whose child is done with it, or that had none. */
 void fl_slot_give(forkless_child *);
 
-/* Gives back a slot that its child may still need; it is collected when another is. */
-void fl_slot_retire(forkless_child *);
+/* The same when its child may still need it: then it is given back when another is ended or taken.
+ */
+void fl_slot_end(forkless_child *);
+/* Frees the retired ones that are done by now. Only where there has been a slot. */
+void fl_slot_collect(void);
 
 /* False for a handle that came through a fork: its memory has been wiped. */
 bool fl_slot_is_ours(const forkless_child *);

@@ -50,3 +50,9 @@ load support
     [ "$(states)" = $'1 measured\n1 unsupported' ]
     [[ $(reasons | grep -v null) =~ ^"needs 0.3 GiB of memory, 0."[0-9]" GiB are available"$ ]]
 }
+
+@test "an address space too small for the ballast: unsupported" {
+    (ulimit -v 1000000 && "$bench" -r 1 -f '^spawn/vfork(/rss:1GiB)?$' -o run.jsonl)
+    sane
+    [ "$(states)" = $'1 measured\n1 unsupported' ]
+}

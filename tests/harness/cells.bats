@@ -27,3 +27,11 @@ load support
             .[] | select(.kind == "cell") | .cell == $cell and .state == "measured" and (has("ready") | not)' run.jsonl
     done
 }
+
+@test "where clone3 is refused, what needs it is unsupported and says so" {
+    run -0 --separate-stderr "$WITHOUT_CLONE3" "$bench" -r 1 -f '^spawn/(vfork|clone3|floor_vm|forkless_start|forkless_spawn)$' -o run.jsonl
+    sane
+    [ "$(states)" = $'1 measured\n4 unsupported' ]
+    [ "$(reasons | grep -v null)" = "child 1 of 1 could not be started: Function not implemented
+clone3 is refused here, and the library took another mechanism" ]
+}

@@ -309,15 +309,7 @@ TEST(handle_is_freed_before_exec) {
 
 TEST(handle_is_freed_before_failing_exec) {
     handle_is_freed(-ENOENT);
-    forkless_command *c = probe("exit", NULL);
-    forkless_child *all[200];
-    siginfo_t info;
-    for (int i = 0; i < 200; i++)
-        all[i] = launched(forkless_spawn, c);
-    for (int i = 0; i < 200; i++)
-        ends(all[i], FORKLESS_EXITED, 0);
-    CHECK_EQ(waitid(P_ALL, 0, &info, WEXITED | WNOHANG | __WALL), -1);
-    forkless_command_free(c);
+    check_no_child();
 }
 
 TEST(exec_fails_late) {

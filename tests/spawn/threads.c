@@ -184,6 +184,35 @@ TEST(b113_cancelled_at_any_moment) {
     cancel_some(PTHREAD_CANCEL_ASYNCHRONOUS);
 }
 
+static void *ask_until_cancelled(void *child) {
+    pthread_setcanceltype(PTHREAD_CANCEL_ASYNCHRONOUS, NULL);
+    for (;;) {
+        forkless_kill(child, 0, FORKLESS_CHILD);
+        forkless_pidfd(child);
+        forkless_wait(child, 0, NULL, NULL);
+    }
+    return NULL;
+}
+
+/* Nobody may die with the handle's lock. */
+TEST(b113_cancelled_while_asking) {
+    if (sanitized())
+        skip_test("sanitizers cannot be cancelled at any moment");
+    forkless_command *c = probe("pause", NULL);
+    forkless_child *child = launched(forkless_spawn, c);
+    srand(1130);
+    for (int i = 0; i < count(4000); i++) {
+        pthread_t t = thread(ask_until_cancelled, child);
+        nap(rand() % 300);
+        pthread_cancel(t);
+        CHECK_EQ(pthread_join(t, NULL), 0);
+        CHECK_EQ(forkless_kill(child, 0, FORKLESS_CHILD), 0);
+    }
+    CHECK_EQ(forkless_kill(child, SIGKILL, FORKLESS_CHILD), 0);
+    ends(child, FORKLESS_KILLED, SIGKILL);
+    forkless_command_free(c);
+}
+
 static atomic_int passed;
 
 static void *call_everything(void *unused) {
@@ -262,6 +291,7 @@ int main(void) {
         cmocka_unit_test(b108_programs_just_written),
         cmocka_unit_test(b113_cancelled_at_cancellation_points),
         cmocka_unit_test(b113_cancelled_at_any_moment),
+        cmocka_unit_test(b113_cancelled_while_asking),
         cmocka_unit_test(b113_no_function_is_a_cancellation_point),
     };
     return RUN(tests);
