@@ -5,6 +5,7 @@
 #include <sys/wait.h>
 
 #include "arch/syscall.h"
+#include "cancel.h"
 #include "reap.h"
 
 const char *forkless_mechanism_name(enum forkless_mechanism mechanism) {
@@ -27,17 +28,15 @@ pid_t forkless_pid(const forkless_child *child) {
     return child ? child->pid : -EINVAL;
 }
 
-/* A thread cancelled asynchronously would keep the lock for ever. */
-static int lock(forkless_child *child) {
-    int cancel_state;
-    pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancel_state);
+static struct fl_cancel lock(forkless_child *child) {
+    struct fl_cancel before = fl_cancel_hold();
     pthread_mutex_lock(&child->lock);
-    return cancel_state;
+    return before;
 }
 
-static void unlock(forkless_child *child, int cancel_state) {
+static void unlock(forkless_child *child, struct fl_cancel before) {
     pthread_mutex_unlock(&child->lock);
-    pthread_setcancelstate(cancel_state, NULL);
+    fl_cancel_release(before);
 }
 
 /* Whether the pid is still our child's, dead or alive: somebody else may have waited for it. */
@@ -67,9 +66,9 @@ int forkless_pidfd(forkless_child *child) {
         return -EINVAL;
     if (!fl_slot_is_ours(child))
         return -ESRCH;
-    int cancel_state = lock(child);
+    struct fl_cancel before = lock(child);
     int fd = fl_pidfd(child);
-    unlock(child, cancel_state);
+    unlock(child, before);
     return fd;
 }
 
@@ -94,9 +93,9 @@ int forkless_kill(forkless_child *child, int signal, enum forkless_whom whom) {
         return -EINVAL;
     if (!fl_slot_is_ours(child))
         return -ESRCH;
-    int cancel_state = lock(child);
+    struct fl_cancel before = lock(child);
     int rc = send(child, signal);
-    unlock(child, cancel_state);
+    unlock(child, before);
     return rc;
 }
 

@@ -53,8 +53,6 @@ void fl_slot_give(forkless_child *);
 /* The same when its child may still need it: then it is given back when another is ended or taken.
  */
 void fl_slot_end(forkless_child *);
-/* Frees the retired ones that are done by now. Only where there has been a slot. */
-void fl_slot_collect(void);
 
 /* False for a handle that came through a fork: its memory has been wiped. */
 bool fl_slot_is_ours(const forkless_child *);

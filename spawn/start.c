@@ -3,6 +3,7 @@
 #include <signal.h>
 
 #include "arch/syscall.h"
+#include "cancel.h"
 #include "child.h"
 #include "command.h"
 #include "error.h"
@@ -121,15 +122,14 @@ static int settle(forkless_child **out, forkless_error *error) {
     return rc;
 }
 
-/* A thread cancelled half-way would leave a child that nobody knows. */
 static int run(const forkless_command *command, enum forkless_mechanism mechanism,
                forkless_child **out, forkless_error *error) {
-    int cancel_state, saved = errno;
-    pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancel_state);
+    int saved = errno;
+    struct fl_cancel before = fl_cancel_hold();
     int rc = launch((forkless_command *)command, mechanism, out, error);
     if (rc == 0)
         rc = settle(out, error);
-    pthread_setcancelstate(cancel_state, NULL);
+    fl_cancel_release(before);
     errno = saved;
     return rc;
 }

@@ -8,6 +8,7 @@
 #include <time.h>
 
 #include "arch/syscall.h"
+#include "cancel.h"
 #include "error.h"
 #include "handle.h"
 #include "reap.h"
@@ -97,10 +98,9 @@ int forkless_wait(forkless_child *child, int64_t deadline_ns, forkless_status *s
         return fl_error(error, -EINVAL, FORKLESS_STEP_ARGUMENT, -1, NULL);
     if (!fl_slot_is_ours(child))
         return fl_error(error, -ECHILD, FORKLESS_STEP_WAIT, -1, NULL);
-    int cancel_state;
-    pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancel_state);
+    struct fl_cancel before = fl_cancel_hold();
     int rc = await(child, deadline_ns);
-    pthread_setcancelstate(cancel_state, NULL);
+    fl_cancel_release(before);
     if (rc < 0)
         return fl_error(error, rc, FORKLESS_STEP_WAIT, -1, NULL);
     if (child->record.code < 0)

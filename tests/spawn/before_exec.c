@@ -307,6 +307,26 @@ TEST(handle_is_freed_before_exec) {
     check_no_child();
 }
 
+/* Dead or alive when its handle is freed, what has exec'd is never reaped here. */
+TEST(freed_children_are_the_hosts_to_reap) {
+    forkless_command *c = probe("exit", "7", NULL);
+    for (int i = 0; i < 20; i++) {
+        forkless_child *child = launched(launchers[i % 2], c);
+        pid_t pid = forkless_pid(child);
+        siginfo_t info;
+        int status;
+        if (i % 4 < 2)
+            CHECK_EQ(waitid(P_PID, (id_t)pid, &info, WEXITED | WNOWAIT | __WALL), 0);
+        forkless_child_free(child);
+        CHECK_EQ(waitid(P_PID, (id_t)pid, &info, WEXITED | WNOWAIT | __WALL), 0);
+        ends(launched(launchers[i % 2], c), FORKLESS_EXITED, 7);
+        CHECK_EQ(waitpid(pid, &status, 0), pid);
+        CHECK(WIFEXITED(status) && WEXITSTATUS(status) == 7);
+    }
+    forkless_command_free(c);
+    check_no_child();
+}
+
 TEST(handle_is_freed_before_failing_exec) {
     handle_is_freed(-ENOENT);
     check_no_child();
@@ -349,6 +369,7 @@ int main(void) {
         cmocka_unit_test(callers_thread_ends_before_exec),
         cmocka_unit_test(command_is_freed_before_exec),
         cmocka_unit_test(handle_is_freed_before_exec),
+        cmocka_unit_test(freed_children_are_the_hosts_to_reap),
         cmocka_unit_test(handle_is_freed_before_failing_exec),
         cmocka_unit_test(exec_fails_late),
     };
