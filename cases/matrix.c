@@ -149,3 +149,15 @@ void matrix_filter(struct matrix *m, const regex_t *regex) {
             m->cells[kept++] = m->cells[i];
     m->count = kept;
 }
+
+size_t matrix_ballasts(const struct matrix *m, uint64_t *rss) {
+    size_t count = 0;
+    for (size_t i = 0; i < m->count; i++) {
+        size_t j = 0;
+        while (j < count && rss[j] != m->cells[i].rss)
+            j++;
+        if (j == count)
+            rss[count++] = m->cells[i].rss;
+    }
+    return count;
+}

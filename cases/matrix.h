@@ -36,6 +36,9 @@ void matrix_free(struct matrix *);
 /* Keeps the cells whose names match. */
 void matrix_filter(struct matrix *, const regex_t *);
 
+/* The sizes of parent in it, each once; `rss` has room for one of each cell. How many. */
+size_t matrix_ballasts(const struct matrix *, uint64_t *rss);
+
 /* "0", "256MiB", "1GiB", or bytes with "B". */
 void size_name(uint64_t bytes, char *out, size_t size);
 

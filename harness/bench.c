@@ -93,11 +93,11 @@ __attribute__((format(printf, 2, 3))) static int complain(int code, const char *
     return code;
 }
 
-static int64_t random_seed(void) {
+static uint64_t random_seed(void) {
     uint64_t seed = 0;
     if (getrandom(&seed, sizeof seed, 0) < 0)
         seed = (uint64_t)getpid();
-    return (int64_t)(seed >> 32);
+    return seed >> 32;
 }
 
 /* They are read, so that the file gets its end. */
@@ -218,9 +218,10 @@ static int bench(const struct options *o) {
 int main(int argc, char **argv) {
     if (argc == 2 && strcmp(argv[1], "--block") == 0)
         return block_main();
-    struct options o = {
-        .rounds = ROUNDS_DEFAULT, .deadline_s = DEADLINE_DEFAULT_S, .target = "tiny"};
-    o.seed = (uint64_t)random_seed();
+    struct options o = {.rounds = ROUNDS_DEFAULT,
+                        .seed = random_seed(),
+                        .deadline_s = DEADLINE_DEFAULT_S,
+                        .target = "tiny"};
     const struct argp argp = {
         .options = options,
         .parser = parse,

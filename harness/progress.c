@@ -24,36 +24,20 @@ static double cell_seconds(const struct cell *cell) {
     return taken * (spawn_seconds(cell) * cell->at_once + (double)cell->gap_ns / 1e9);
 }
 
-/* Rough: what the cells of one ballast take in one round. */
-static double block_seconds(const struct matrix *m, uint64_t rss) {
-    double seconds = 0.1 + 0.8 * gib(rss);
-    for (size_t i = 0; i < m->count; i++)
-        if (m->cells[i].rss == rss)
-            seconds += cell_seconds(&m->cells[i]);
-    return seconds;
-}
-
-static uint64_t largest(const struct matrix *m) {
-    uint64_t rss = 0;
-    for (size_t i = 0; i < m->count; i++)
-        if (m->cells[i].rss > rss)
-            rss = m->cells[i].rss;
-    return rss;
-}
-
 void progress_announce(const struct matrix *m, unsigned rounds) {
-    double seconds = 0;
-    for (size_t i = 0; i < m->count; i++) {
-        size_t first = 0;
-        while (m->cells[first].rss != m->cells[i].rss)
-            first++;
-        if (first == i)
-            seconds += block_seconds(m, m->cells[i].rss);
+    uint64_t rss[m->count], largest = 0;
+    size_t ballasts = matrix_ballasts(m, rss);
+    double seconds = 0; /* of a round, roughly */
+    for (size_t i = 0; i < ballasts; i++) {
+        seconds += 0.1 + 0.8 * gib(rss[i]);
+        largest = rss[i] > largest ? rss[i] : largest;
     }
+    for (size_t i = 0; i < m->count; i++)
+        seconds += cell_seconds(&m->cells[i]);
     fprintf(stderr,
             "bench: %zu cell%s, %u round%s, about %.1f minutes, at most %.1f GiB of memory\n",
             m->count, m->count == 1 ? "" : "s", rounds, rounds == 1 ? "" : "s",
-            seconds * rounds / 60, gib(block_memory(largest(m))));
+            seconds * rounds / 60, gib(block_memory(largest)));
 }
 
 void progress_bar(unsigned done, unsigned total, double seconds) {

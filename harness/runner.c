@@ -168,19 +168,7 @@ static void run_ballast(struct run *run, unsigned round, unsigned position, uint
     free(b.cells);
 }
 
-/* Every ballast once, in an order of the round's own. */
-static size_t ballasts_of(const struct matrix *m, uint64_t *rss) {
-    size_t count = 0;
-    for (size_t i = 0; i < m->count; i++) {
-        size_t j = 0;
-        while (j < count && rss[j] != m->cells[i].rss)
-            j++;
-        if (j == count)
-            rss[count++] = m->cells[i].rss;
-    }
-    return count;
-}
-
+/* Every ballast once a round, in an order of the round's own. */
 static void run_rounds(struct run *run, const uint64_t *rss, size_t *order, size_t ballasts) {
     unsigned total = run->rounds * (unsigned)ballasts, done = 0;
     int64_t began = now_ns();
@@ -204,7 +192,7 @@ int runner_run(struct run *run) {
     size_t *order = calloc(run->matrix->count, sizeof *order);
     append_run_line(run);
     if (rss && order && run->code == 0)
-        run_rounds(run, rss, order, ballasts_of(run->matrix, rss));
+        run_rounds(run, rss, order, matrix_ballasts(run->matrix, rss));
     free(rss);
     free(order);
     progress_bar(0, 0, 0);

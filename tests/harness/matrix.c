@@ -52,6 +52,18 @@ static void test_samples_are_enough_for_p99(void **unused) {
     matrix_free(m);
 }
 
+static void test_ballasts_come_once_each(void **unused) {
+    struct matrix *m = matrix_quick("tiny");
+    uint64_t rss[64];
+    (void)unused;
+    assert_true(m->count <= 64);
+    assert_int_equal(matrix_ballasts(m, rss), 4);
+    for (size_t i = 0; i < 4; i++)
+        for (size_t j = 0; j < i; j++)
+            assert_true(rss[i] != rss[j]);
+    matrix_free(m);
+}
+
 static void test_filter(void **unused) {
     struct matrix *m = matrix_quick("tiny");
     regex_t regex;
@@ -91,6 +103,7 @@ int main(void) {
         cmocka_unit_test(test_quick_has_what_the_table_needs),
         cmocka_unit_test(test_names_are_unique_and_tell_the_target),
         cmocka_unit_test(test_samples_are_enough_for_p99),
+        cmocka_unit_test(test_ballasts_come_once_each),
         cmocka_unit_test(test_filter),
         cmocka_unit_test(test_every_strategy_is_found_by_its_name),
         cmocka_unit_test(test_size_names),
