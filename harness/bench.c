@@ -15,6 +15,7 @@
 #include "block.h"
 #include "config.h"
 #include "host.h"
+#include "paths.h"
 #include "progress.h"
 #include "runner.h"
 
@@ -118,7 +119,7 @@ static bool find_target(const char *name, char *path, size_t size, bool *stamps)
         return (size_t)snprintf(path, size, "%s", name) < size;
     for (size_t i = 0; i < sizeof known / sizeof *known; i++)
         if (strcmp(name, known[i]) == 0)
-            return (size_t)snprintf(path, size, "%s/%s", TARGET_DIR, name) < size;
+            return path_target(name, path, size);
     return false;
 }
 

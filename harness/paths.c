@@ -1,0 +1,89 @@
+#include "paths.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "config.h"
+
+#define FOLDER 4096
+
+__attribute__((format(printf, 3, 4))) static bool write_path(char *out, size_t size,
+                                                             const char *format, ...) {
+    va_list arguments;
+    va_start(arguments, format);
+    int length = vsnprintf(out, size, format, arguments);
+    va_end(arguments);
+    return length >= 0 && (size_t)length < size;
+}
+
+/* Of the program that runs. */
+static bool own_folder(char *out, size_t size) {
+    ssize_t length = readlink("/proc/self/exe", out, size - 1);
+    if (length <= 0)
+        return false;
+    out[length] = '\0';
+    char *slash = strrchr(out, '/');
+    *slash = '\0';
+    return true;
+}
+
+/* The programs of a build stand in a folder each, below the build's. */
+static bool is_built(const char *folder) {
+    return strncmp(folder, BUILD_ROOT "/", sizeof BUILD_ROOT) == 0;
+}
+
+/* The prefix: what stands before either folder of programs. */
+static bool prefix(const char *folder, char *out, size_t size) {
+    static const char *const tails[] = {"/" BIN_FOLDER, "/" PROGRAM_FOLDER};
+    size_t length = strlen(folder);
+    for (size_t i = 0; i < sizeof tails / sizeof *tails; i++) {
+        size_t tail = strlen(tails[i]);
+        if (length >= tail && strcmp(folder + length - tail, tails[i]) == 0)
+            return write_path(out, size, "%.*s", (int)(length - tail), folder);
+    }
+    return write_path(out, size, "%s", PREFIX);
+}
+
+static bool locate(const char *built, const char *installed, const char *name, char *out,
+                   size_t size) {
+    char folder[FOLDER], root[FOLDER];
+    if (!own_folder(folder, sizeof folder))
+        return false;
+    if (is_built(folder))
+        return write_path(out, size, "%s%s", built, name);
+    return prefix(folder, root, sizeof root) &&
+           write_path(out, size, "%s/%s%s", root, installed, name);
+}
+
+bool path_program(const char *name, char *out, size_t size) {
+    char file[256], built[FOLDER];
+    static const char *const of_reports[] = {"report"};
+    const char *folder = "harness";
+    for (size_t i = 0; i < sizeof of_reports / sizeof *of_reports; i++)
+        if (strcmp(name, of_reports[i]) == 0)
+            folder = "reports";
+    return write_path(file, sizeof file, "forkless-%s", name) &&
+           write_path(built, sizeof built, BUILD_ROOT "/%s/", folder) &&
+           locate(built, PROGRAM_FOLDER "/", file, out, size);
+}
+
+bool path_target(const char *name, char *out, size_t size) {
+    return locate(BUILD_ROOT "/cases/targets/", PROGRAM_FOLDER "/targets/", name, out, size);
+}
+
+bool path_matrices(char *out, size_t size) {
+    return locate(SOURCE_ROOT "/cases", DATA_FOLDER, "", out, size);
+}
+
+bool path_local(char *out, size_t size) {
+    char folder[FOLDER];
+    if (own_folder(folder, sizeof folder) && is_built(folder))
+        return write_path(out, size, "%s", SOURCE_ROOT "/results/local");
+    const char *state = getenv("XDG_STATE_HOME"), *home = getenv("HOME");
+    if (state && state[0] == '/')
+        return write_path(out, size, "%s/forkless", state);
+    return home && home[0] == '/' && write_path(out, size, "%s/.local/state/forkless", home);
+}
