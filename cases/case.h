@@ -7,6 +7,7 @@
 #define CASE_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 #include <sys/resource.h>
 #include <sys/types.h>
@@ -41,6 +42,8 @@ struct strategy {
 
 /* NULL when there is none of this name. */
 const struct strategy *strategy_find(const char *name);
+extern const char *const strategy_names[];
+extern const size_t strategy_count;
 
 extern const struct strategy strategy_null;
 extern const struct strategy strategy_floor_vm, strategy_floor_vfork;

@@ -4,142 +4,121 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define MIB (UINT64_C(1) << 20)
-#define GIB (UINT64_C(1) << 30)
-#define MS  UINT64_C(1000000)
+static const uint64_t BIG = UINT64_C(256) << 20;
+enum { NULL_SAMPLES = 200 };
 
-enum { QUICK_CELLS_MAX = 64 };
-
-static const struct strategy *const known[] = {
-    &strategy_forkless_start, &strategy_forkless_spawn, &strategy_clone3,
-    &strategy_vfork,          &strategy_posix_spawn,    &strategy_fork,
-};
-static const struct strategy *const floors[] = {&strategy_floor_vm, &strategy_floor_vfork};
-static const uint64_t sizes[] = {0, 256 * MIB, 1 * GIB, 4 * GIB};
-
-#define COUNT(array) (sizeof(array) / sizeof *(array))
-
-const struct strategy *strategy_find(const char *name) {
-    for (size_t i = 0; i < COUNT(known); i++)
-        if (strcmp(known[i]->name, name) == 0)
-            return known[i];
-    for (size_t i = 0; i < COUNT(floors); i++)
-        if (strcmp(floors[i]->name, name) == 0)
-            return floors[i];
-    return strcmp(strategy_null.name, name) == 0 ? &strategy_null : NULL;
-}
-
-void size_name(uint64_t bytes, char *out, size_t size) {
-    if (bytes == 0)
-        snprintf(out, size, "0");
-    else if (bytes % GIB == 0)
-        snprintf(out, size, "%lluGiB", (unsigned long long)(bytes / GIB));
-    else if (bytes % MIB == 0)
-        snprintf(out, size, "%lluMiB", (unsigned long long)(bytes / MIB));
-    else
-        snprintf(out, size, "%lluB", (unsigned long long)bytes);
-}
-
-static void gap_name(uint64_t ns, char *out, size_t size) {
-    if (ns == 0)
-        snprintf(out, size, "0");
-    else if (ns % MS == 0)
-        snprintf(out, size, "%llums", (unsigned long long)(ns / MS));
-    else
-        snprintf(out, size, "%lluns", (unsigned long long)ns);
-}
-
-/* An axis at its default is not in the name. */
-static void name_cell(struct cell *cell) {
-    char *at = cell->name, *end = at + sizeof cell->name, value[32];
-    at += snprintf(at, (size_t)(end - at), "spawn/%s", cell->strategy->name);
-    if (cell->rss != 0) {
-        size_name(cell->rss, value, sizeof value);
-        at += snprintf(at, (size_t)(end - at), "/rss:%s", value);
-    }
-    if (cell->gap_ns != MS) {
-        gap_name(cell->gap_ns, value, sizeof value);
-        at += snprintf(at, (size_t)(end - at), "/gap:%s", value);
-    }
-    if (cell->at_once != 1)
-        at += snprintf(at, (size_t)(end - at), "/at_once:%u", cell->at_once);
-    if (strcmp(cell->target, "tiny") != 0) {
-        const char *base = strrchr(cell->target, '/');
-        snprintf(at, (size_t)(end - at), "/target:%.48s", base ? base + 1 : cell->target);
-    }
-}
-
-/* 80 in 8 rounds are enough for the p99 of the biggest parent; a copy of a big one takes too long.
- */
-static unsigned quick_samples(const struct cell *cell) {
-    if (cell->strategy->copies && cell->rss > 256 * MIB)
-        return 5;
-    if (cell->at_once > 1)
-        return 10;
-    return cell->rss == 4 * GIB && cell->gap_ns > 0 ? 80 : 40;
+static unsigned samples_of(const struct cell *cell, const struct recipe *recipe, unsigned asked) {
+    if (!cell->strategy->body)
+        return NULL_SAMPLES;
+    unsigned samples = asked ? asked : recipe->samples, most = recipe->samples_of_big_copies;
+    return cell->strategy->copies && cell->rss > BIG && samples > most ? most : samples;
 }
 
 /*
  * Back to back is a steady state: CPUs that idle only for microseconds stop halting, after 20 to 50
  * spawns in a virtual machine. A copy of a big parent takes too long for that to matter.
  */
-static unsigned quick_discards(const struct cell *cell) {
+static unsigned discards_of(const struct cell *cell) {
     return cell->gap_ns == 0 && !cell->strategy->copies ? 60 : 5;
 }
 
-static void add(struct matrix *m, struct cell cell) {
-    if (cell.samples == 0)
-        cell.samples = quick_samples(&cell);
-    cell.discards = quick_discards(&cell);
-    name_cell(&cell);
-    m->cells[m->count++] = cell;
+static const struct cell *find(const struct matrix *m, const char *name) {
+    for (size_t i = 0; i < m->count; i++)
+        if (strcmp(m->cells[i].name, name) == 0)
+            return &m->cells[i];
+    return NULL;
 }
 
-struct matrix *matrix_quick(const char *target) {
-    struct matrix *m = calloc(1, sizeof *m);
-    if (!m)
-        return NULL;
-    m->name = "quick";
-    m->cells = calloc(QUICK_CELLS_MAX, sizeof *m->cells);
-    if (!m->cells) {
-        free(m);
-        return NULL;
+/* The first of a name stays. */
+static bool add(struct matrix *m, const struct cell *cell, char *why, size_t size) {
+    const struct cell *there = find(m, cell->name);
+    if (there && strcmp(there->target, cell->target) == 0)
+        return true;
+    if (there) {
+        snprintf(why, size, "the targets %s and %s have one name", there->target, cell->target);
+        return false;
     }
-    const struct cell standard = {.gap_ns = MS, .at_once = 1, .target = target};
-    struct cell cell = standard;
-    cell.strategy = &strategy_null;
-    cell.samples = 200;
-    add(m, cell);
-    for (size_t s = 0; s < COUNT(sizes); s++) {
-        cell = standard;
-        cell.rss = sizes[s];
-        for (size_t i = 0; i < COUNT(floors); i++) {
-            cell.strategy = floors[i];
-            add(m, cell);
-        }
-        for (size_t i = 0; i < COUNT(known); i++) {
-            cell.strategy = known[i];
-            add(m, cell);
-        }
+    struct cell *cells = reallocarray(m->cells, m->count + 1, sizeof *cells);
+    if (!cells) {
+        snprintf(why, size, "no memory for the matrix");
+        return false;
     }
-    /* Back to back in the biggest parent, and a burst. */
-    for (size_t i = 0; i < COUNT(floors) + COUNT(known); i++) {
-        cell = standard;
-        cell.strategy = i < COUNT(floors) ? floors[i] : known[i - COUNT(floors)];
-        cell.rss = 4 * GIB;
-        cell.gap_ns = 0;
-        add(m, cell);
-        cell.rss = 1 * GIB;
-        cell.gap_ns = MS;
-        cell.at_once = 16;
-        add(m, cell);
-    }
-    return m;
+    m->cells = cells;
+    m->cells[m->count++] = *cell;
+    return true;
 }
 
-void matrix_free(struct matrix *m) {
+/* What is being filled, and from what. */
+struct filling {
+    struct matrix *matrix;
+    const struct recipe *recipe;
+    const struct overrides *overrides;
+    const struct entry *entry;
+    const char *path;
+    char *why;
+    size_t size;
+};
+
+static bool add_entry_cell(const struct filling *f, struct cell cell) {
+    unsigned samples = f->overrides->samples ? f->overrides->samples : f->entry->samples;
+    cell.samples = samples_of(&cell, f->recipe, samples);
+    cell.discards = discards_of(&cell);
+    cell_name(&cell);
+    return add(f->matrix, &cell, f->why, f->size);
+}
+
+static void blame(const struct filling *f, enum axis axis, const char *text, const char *why) {
+    unsigned line, column;
+    if (f->overrides->axes[axis].count)
+        snprintf(f->why, f->size, "--%s: %s", axis == AXIS_AT_ONCE ? "at-once" : axis_names[axis],
+                 why);
+    else if (recipe_position(f->path, axis_names[axis], text, &line, &column))
+        snprintf(f->why, f->size, "%s: line %u, column %u: %s: %s", f->path, line, column,
+                 axis_names[axis], why);
+    else
+        snprintf(f->why, f->size, "%s: %s: %s", f->path, axis_names[axis], why);
+}
+
+/* Every value of this axis, with every value of those after it. */
+static bool expand(const struct filling *f, struct cell cell, enum axis axis) {
+    if (axis == AXES)
+        return add_entry_cell(f, cell);
+    const struct values *values = &f->overrides->axes[axis];
+    if (values->count == 0)
+        values = &f->entry->axes[axis];
+    if (values->count == 0)
+        return expand(f, cell, axis + 1);
+    for (unsigned i = 0; i < values->count; i++) {
+        char why[WHY_SIZE / 2];
+        if (!cell_set(&cell, axis, values->text[i], why, sizeof why)) {
+            blame(f, axis, values->text[i], why);
+            return false;
+        }
+        if (!expand(f, cell, axis + 1))
+            return false;
+    }
+    return true;
+}
+
+bool matrix_fill(struct matrix *m, const struct recipe *recipe, const struct overrides *overrides,
+                 const char *path, char *why, size_t size) {
+    const struct entry none = {0};
+    struct filling f = {m, recipe, overrides, &none, path, why, size};
+    struct cell null = cell_default;
+    null.strategy = &strategy_null;
+    if (!add_entry_cell(&f, null))
+        return false;
+    for (unsigned i = 0; i < recipe->entries_count; i++) {
+        f.entry = &recipe->entries[i];
+        if (!expand(&f, cell_default, AXIS_STRATEGY))
+            return false;
+    }
+    return true;
+}
+
+void matrix_clear(struct matrix *m) {
     free(m->cells);
-    free(m);
+    *m = (struct matrix){0};
 }
 
 void matrix_filter(struct matrix *m, const regex_t *regex) {

@@ -1,25 +1,38 @@
-/* A cell is one case with one value on each axis; a matrix is a set of cells. */
+/* A matrix: a set of cells, from a file of entries, each the product of its axes. */
 #ifndef MATRIX_H
 #define MATRIX_H
 
 #include <regex.h>
-#include <stddef.h>
-#include <stdint.h>
 
-#include "case.h"
+#include "cell.h"
 
-enum { CELL_NAME_SIZE = 160, CHUNK = 20 };
+enum { ROUNDS_MAX = 1000, SAMPLES_MAX = 100000, WHY_SIZE = 512 };
 
-struct cell {
-    const struct strategy *strategy;
-    uint64_t rss;    /* bytes of ballast */
-    uint64_t gap_ns; /* the caller's own work before each sample */
-    unsigned at_once;
-    const char *target;
-    unsigned samples;  /* a round, in chunks of CHUNK */
-    unsigned discards; /* spawns before each chunk that are not recorded: what the cell before left
-                          behind */
-    char name[CELL_NAME_SIZE];
+/* The values of one axis as they are written; `count` 0: not given. */
+struct values {
+    char **text;
+    unsigned count;
+};
+
+struct entry {
+    struct values axes[AXES]; /* not given: at the default */
+    unsigned samples;         /* 0: the matrix's */
+};
+
+/* A matrix as its file has it. */
+struct recipe {
+    char *about;
+    unsigned rounds;
+    unsigned samples;               /* a round */
+    unsigned samples_of_big_copies; /* the most, of a strategy that copies above 256 MiB */
+    struct entry *entries;
+    unsigned entries_count;
+};
+
+/* What the command line puts in the place of every entry's. */
+struct overrides {
+    struct values axes[AXES];
+    unsigned samples; /* 0: none */
 };
 
 struct matrix {
@@ -28,18 +41,25 @@ struct matrix {
     size_t count;
 };
 
-/* The matrix `quick`, with one target for all its cells; `target` is kept. NULL: no memory.
- * matrix_free() ends it. */
-struct matrix *matrix_quick(const char *target);
-void matrix_free(struct matrix *);
+/* NULL with a sentence that names file, line and column in `why`. recipe_free() ends it. */
+struct recipe *recipe_load(const char *path, char *why, size_t size);
+void recipe_free(struct recipe *);
+/* Where a text stands in the file, as a value of `key`, or without that from line and column on.
+ * False when it does not. */
+bool recipe_position(const char *path, const char *key, const char *text, unsigned *line,
+                     unsigned *column);
+
+/* Puts every cell once into an empty matrix, spawn/null first. The texts of recipe and overrides
+ * are kept. False with a sentence in `why`; `path` is for that. matrix_clear() ends it in either
+ * case. */
+bool matrix_fill(struct matrix *, const struct recipe *, const struct overrides *, const char *path,
+                 char *why, size_t size);
+void matrix_clear(struct matrix *);
 
 /* Keeps the cells whose names match. */
 void matrix_filter(struct matrix *, const regex_t *);
 
 /* The sizes of parent in it, each once; `rss` has room for one of each cell. How many. */
 size_t matrix_ballasts(const struct matrix *, uint64_t *rss);
-
-/* "0", "256MiB", "1GiB", or bytes with "B". */
-void size_name(uint64_t bytes, char *out, size_t size);
 
 #endif

@@ -2,56 +2,86 @@
 #include <argp.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <regex.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/random.h>
 #include <sys/signalfd.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "block.h"
+#include "choose.h"
 #include "config.h"
 #include "host.h"
-#include "paths.h"
-#include "progress.h"
+#include "output.h"
+#include "plan.h"
+#include "resume.h"
+#include "run_line.h"
 #include "runner.h"
+#include "units.h"
 
 enum { OK = 0, INTERNAL = 1, USAGE = 2, CELLS_FAILED = 3, UNSUPPORTED = 4, INTERRUPTED = 130 };
-enum { ROUNDS_DEFAULT = 8, ROUNDS_MAX = 1000, DEADLINE_DEFAULT_S = 120, DEADLINE_MAX_S = 86400 };
+enum { DEADLINE_DEFAULT_S = 120, DEADLINE_MAX_S = 86400 };
 
 const char *argp_program_version = "forkless-bench " FORKLESS_VERSION;
 
 struct options {
-    const char *output, *target, *filter;
-    uint64_t rounds, seed, deadline_s;
+    const char *output, *resume;
+    uint64_t rounds, seed, deadline_s; /* rounds 0: the matrix's */
+    bool has_seed, list, plan;
+    struct choice choice; /* without a name: quick */
 };
 
+/* Keys of the options that have no letter; those of the axes stand in the order of the axes. */
+enum { KEY_AXES = 0x100, KEY_SAMPLES = KEY_AXES + AXES, KEY_RESUME };
+
 static const struct argp_option options[] = {
-    {"output", 'o', "FILE", 0, "Results file; it must not be there yet", 0},
-    {"rounds", 'r', "N", 0, "Rounds, the sample size: 1 to 1000 (8)", 0},
+    {"output", 'o', "FILE", 0,
+     "Results file; it must not be there yet (a new one in the folder of local runs)", 0},
+    {"rounds", 'r', "N", 0, "Rounds, the sample size: 1 to 1000 (the matrix's)", 0},
     {"seed", 's', "N", 0, "Seed of every order in the run (random)", 0},
-    {"filter", 'f', "REGEX", 0, "Only the cells whose names match, anywhere in the name (extended)",
-     0},
-    {"target", 't', "NAME", 0,
-     "What is spawned: tiny, silent, static, dynamic, or a path with a slash, to a program that "
-     "ends with status 42 (tiny)",
-     0},
     {"deadline", 'd', "SECONDS", 0, "How long one block may take (120)", 0},
+    {"resume", KEY_RESUME, "FILE", 0,
+     "Goes on with a run that was broken off, to the same cells and rounds; with --rounds to more",
+     0},
+    {"list", 'l', 0, 0, "Lists the matrices; with a MATRIX, the names of its cells", 0},
+    {"plan", 'n', 0, 0, "Says what would be run, how long it takes and what does not fit", 0},
+    {0, 0, 0, 0, "Which cells:", 1},
+    {"filter", 'f', "REGEX", 0, "Only the cells whose names match, anywhere in the name (extended)",
+     1},
+    {"strategy", KEY_AXES + AXIS_STRATEGY, "LIST", 0,
+     "In place of the matrix's: fork,vfork,posix_spawn,clone3,forkless_spawn,...", 1},
+    {"rss", KEY_AXES + AXIS_RSS, "LIST", 0, "Sizes of the parent, such as 0,256MiB,1GiB", 1},
+    {"gap", KEY_AXES + AXIS_GAP, "LIST", 0, "The parent's own work before each spawn: 0,20us,1ms",
+     1},
+    {"at-once", KEY_AXES + AXIS_AT_ONCE, "LIST", 0, "Spawns in a burst: 1,16", 1},
+    {"target", 't', "LIST", 0,
+     "What is spawned: tiny, silent, static, dynamic, or a path with a slash, to a program that "
+     "ends with status 42",
+     1},
+    {"samples", KEY_SAMPLES, "N", 0, "Of each cell in a round, fewer of fork in big parents", 1},
     {0},
 };
 
 static uint64_t number(struct argp_state *state, const char *what, const char *text, uint64_t least,
                        uint64_t most) {
-    char *end;
-    errno = 0;
-    unsigned long long n = strtoull(text, &end, 10);
-    if (errno || end == text || *end || strchr(text, '-') || n < least || n > most)
+    uint64_t n = 0;
+    if (!count_parse(text, least, most, &n))
         argp_failure(state, USAGE, 0, "%s: '%s' is not a whole number from %llu to %llu", what,
                      text, (unsigned long long)least, (unsigned long long)most);
     return n;
+}
+
+/* What stands between the commas; kept until the process ends. */
+static void add_values(struct argp_state *state, struct values *values, char *text) {
+    for (char *value; (value = strsep(&text, ","));) {
+        char **all = reallocarray(values->text, values->count + 1, sizeof *all);
+        if (!all)
+            argp_failure(state, INTERNAL, 0, "no memory");
+        values->text = all;
+        values->text[values->count++] = value;
+    }
 }
 
 static error_t parse(int key, char *text, struct argp_state *state) {
@@ -65,22 +95,40 @@ static error_t parse(int key, char *text, struct argp_state *state) {
         return 0;
     case 's':
         o->seed = number(state, "--seed", text, 0, INT64_MAX);
+        o->has_seed = true;
         return 0;
     case 'f':
-        o->filter = text;
-        return 0;
-    case 't':
-        o->target = text;
+        o->choice.filter = text;
         return 0;
     case 'd':
         o->deadline_s = number(state, "--deadline", text, 1, DEADLINE_MAX_S);
         return 0;
-    case ARGP_KEY_END:
-        if (!o->output || !*o->output)
-            argp_failure(state, USAGE, 0, "where to? Name the results file with -o FILE");
+    case 'l':
+        o->list = true;
+        return 0;
+    case 'n':
+        o->plan = true;
+        return 0;
+    case 't':
+        add_values(state, &o->choice.overrides.axes[AXIS_TARGET], text);
+        return 0;
+    case KEY_SAMPLES:
+        o->choice.overrides.samples = (unsigned)number(state, "--samples", text, 1, SAMPLES_MAX);
+        return 0;
+    case KEY_RESUME:
+        o->resume = text;
+        return 0;
+    case ARGP_KEY_ARG:
+        if (o->choice.name)
+            argp_failure(state, USAGE, 0, "one matrix at a time: %s, and then %s?", o->choice.name,
+                         text);
+        o->choice.name = text;
         return 0;
     default:
-        return ARGP_ERR_UNKNOWN;
+        if (key < KEY_AXES || key >= KEY_AXES + AXIS_TARGET)
+            return ARGP_ERR_UNKNOWN;
+        add_values(state, &o->choice.overrides.axes[key - KEY_AXES], text);
+        return 0;
     }
 }
 
@@ -112,69 +160,146 @@ static int take_signals(void) {
     return signalfd(-1, &set, SFD_CLOEXEC);
 }
 
-static bool find_target(const char *name, char *path, size_t size, bool *stamps) {
-    static const char *const known[] = {"tiny", "silent", "static", "dynamic"};
-    *stamps = strcmp(name, "tiny") == 0;
-    if (strchr(name, '/'))
-        return (size_t)snprintf(path, size, "%s", name) < size;
-    for (size_t i = 0; i < sizeof known / sizeof *known; i++)
-        if (strcmp(name, known[i]) == 0)
-            return path_target(name, path, size);
-    return false;
-}
-
-/* The cells that were asked for; NULL after a complaint, with the exit status in *code. */
-static struct matrix *choose_cells(const struct options *o, int *code) {
-    regex_t regex;
-    char why[256];
-    int rc = o->filter ? regcomp(&regex, o->filter, REG_EXTENDED | REG_NOSUB) : 0;
-    if (rc != 0) {
-        regerror(rc, &regex, why, sizeof why);
-        *code = complain(USAGE, "--filter: '%s' is not a regular expression: %s", o->filter, why);
-        return NULL;
-    }
-    struct matrix *matrix = matrix_quick(o->target);
-    if (!matrix) {
-        *code = complain(INTERNAL, "no memory for the matrix");
-        return NULL;
-    }
-    if (!o->filter)
-        return matrix;
-    char example[CELL_NAME_SIZE];
-    snprintf(example, sizeof example, "%s", matrix->cells[matrix->count - 1].name);
-    matrix_filter(matrix, &regex);
-    regfree(&regex);
-    if (matrix->count > 0)
-        return matrix;
-    matrix_free(matrix);
-    *code = complain(USAGE, "--filter: no cell's name matches '%s'; one of them is %s", o->filter,
-                     example);
-    return NULL;
-}
-
 /* Where the samples are is the one thing that goes to standard output. */
+static int say_path(const char *path) {
+    if (printf("%s\n", path) >= 0 && fflush(stdout) == 0)
+        return OK;
+    return complain(INTERNAL, "standard output cannot be written: %s", strerror(errno));
+}
+
 static int measure(struct run *run, const char *path) {
-    struct record record;
-    signal(SIGPIPE, SIG_IGN); /* a closed pipe and a full file are errors like any other */
-    signal(SIGXFSZ, SIG_IGN);
-    int rc = record_open(&record, path);
-    if (rc < 0)
-        return complain(USAGE, "%s cannot be made: %s", path, strerror(-rc));
-    if (printf("%s\n", path) < 0 || fflush(stdout) < 0) {
-        rc = complain(INTERNAL, "standard output cannot be written: %s", strerror(errno));
-        unlink(path);
-        return rc;
-    }
-    run->record = &record;
+    char sentence[160];
+    plan_sentence(run->matrix, run->rounds, sentence, sizeof sentence);
+    fprintf(stderr, "bench: %s\n", sentence);
     run->signals = take_signals();
-    progress_announce(run->matrix, run->rounds);
-    rc = runner_run(run);
+    int rc = runner_run(run);
     if (rc < 0)
         return complain(INTERNAL, "%s cannot be written: %s; it holds what was measured until then",
                         path, strerror(-rc));
     if (run->interrupted)
-        return complain(INTERRUPTED, "interrupted; %s holds what was measured until then", path);
+        return complain(INTERRUPTED,
+                        "interrupted; %s holds what was measured until then, and --resume goes on",
+                        path);
+    if (isatty(STDOUT_FILENO))
+        fprintf(stderr, "bench: done; forkless report %s\n", path);
     return run->failed ? CELLS_FAILED : OK;
+}
+
+/* A run of its own, into a new file. */
+static int start(struct run *run, const char *wanted) {
+    char path[PATH_SIZE], why[WHY_SIZE];
+    struct record record;
+    if (!plan_fits_at_all(run->matrix, why, sizeof why))
+        return complain(USAGE, "%s", why);
+    if (!output_create(&record, wanted, run->matrix->name, path, sizeof path, why, sizeof why))
+        return complain(USAGE, "%s", why);
+    int code = say_path(path);
+    if (code != OK) {
+        unlink(path);
+        return code;
+    }
+    run->record = &record;
+    return measure(run, path);
+}
+
+static int bench(struct options *o) {
+    char why[WHY_SIZE];
+    int code;
+    if (!choice_make(&o->choice, why, sizeof why)) {
+        code = complain(USAGE, "%s", why);
+    } else if (o->list) {
+        plan_list_cells(&o->choice.matrix);
+        code = OK;
+    } else {
+        struct run run = {.matrix = &o->choice.matrix,
+                          .rounds = o->rounds ? (unsigned)o->rounds : o->choice.recipe->rounds,
+                          .seed = o->seed,
+                          .deadline_s = (unsigned)o->deadline_s};
+        if (!o->plan) {
+            code = start(&run, o->output);
+        } else {
+            plan_print(run.matrix, run.rounds);
+            code = plan_fits_at_all(run.matrix, why, sizeof why) ? OK : complain(USAGE, "%s", why);
+        }
+    }
+    choice_clear(&o->choice);
+    return code;
+}
+
+/* The file does not say where a program of somebody's own is. */
+static bool find_targets(const struct options *o, struct matrix *m, char *why, size_t size) {
+    const struct values *paths = &o->choice.overrides.axes[AXIS_TARGET];
+    for (size_t i = 0; i < m->count; i++) {
+        struct cell *cell = &m->cells[i];
+        for (unsigned p = 0; p < paths->count && !target_is_known(cell->target); p++)
+            if (strcmp(target_name(paths->text[p]), cell->target) == 0)
+                cell->target = paths->text[p];
+        if (!target_is_known(cell->target) && !strchr(cell->target, '/')) {
+            snprintf(why, size, "its target is a program '%s': say where with --target PATH",
+                     cell->target);
+            return false;
+        }
+    }
+    return targets_are_there(m, why, size);
+}
+
+static bool may_go_on(const struct options *o, struct past *past, char *why, size_t size) {
+    if (o->choice.name && strcmp(o->choice.name, past->matrix.name) != 0)
+        snprintf(why, size, "it is a run of the matrix %s, not of %s", past->matrix.name,
+                 o->choice.name);
+    else if (o->rounds && o->rounds < past->rounds)
+        snprintf(why, size, "it has %u rounds, and cannot have fewer", past->rounds);
+    else
+        return run_line_fits_host(past->line, why, size) &&
+               find_targets(o, &past->matrix, why, size) &&
+               plan_fits_at_all(&past->matrix, why, size);
+    return false;
+}
+
+static int go_on(const struct options *o, struct record *record, struct past *past) {
+    unsigned rounds = o->rounds ? (unsigned)o->rounds : past->rounds;
+    size_t lacks = past_lacks(past, rounds);
+    struct run run = {.matrix = &past->matrix,
+                      .record = record,
+                      .rounds = rounds,
+                      .seed = past->seed,
+                      .deadline_s = (unsigned)o->deadline_s,
+                      .done = past->done};
+    int code = say_path(o->resume);
+    if (code != OK)
+        return code;
+    if (lacks == 0) {
+        fprintf(stderr, "bench: nothing is left to do: all %zu cells of %u rounds are there\n",
+                past->matrix.count, rounds);
+        return OK;
+    }
+    fprintf(stderr, "bench: going on; %zu of %zu measurements are left\n", lacks,
+            past->matrix.count * rounds);
+    int rc = record_cut(record, past->size);
+    return rc < 0 ? complain(INTERNAL, "%s cannot be written: %s", o->resume, strerror(-rc))
+                  : measure(&run, o->resume);
+}
+
+static int resume(const struct options *o) {
+    char why[WHY_SIZE];
+    struct record record;
+    struct past past = {0};
+    bool more = o->output || o->has_seed || o->choice.filter || o->choice.overrides.samples;
+    for (enum axis a = 0; a < AXIS_TARGET; a++)
+        more = more || o->choice.overrides.axes[a].count;
+    if (more || o->list || o->plan)
+        return complain(USAGE, "--resume takes all from its file but --rounds, --deadline and the "
+                               "path of a --target");
+    int rc = record_reopen(&record, o->resume);
+    if (rc == -EWOULDBLOCK)
+        return complain(USAGE, "%s is being written by another run", o->resume);
+    if (rc < 0)
+        return complain(USAGE, "%s cannot be opened: %s", o->resume, strerror(-rc));
+    int code = past_read(&past, record.fd, why, sizeof why) && may_go_on(o, &past, why, sizeof why)
+                   ? go_on(o, &record, &past)
+                   : complain(USAGE, "%s: %s", o->resume, why);
+    past_clear(&past);
+    return code;
 }
 
 /* A number below 3 that is free would be given to one of our own files. */
@@ -188,50 +313,22 @@ static int check_standard_files(void) {
     return closed ? complain(INTERNAL, "standard output is closed") : OK;
 }
 
-static int bench(const struct options *o) {
-    char target[4096];
-    struct run run = {
-        .rounds = (unsigned)o->rounds, .seed = o->seed, .deadline_s = (unsigned)o->deadline_s};
-    if (build_objection())
-        return complain(UNSUPPORTED,
-                        "this is %s: its figures would mislead; configure with --buildtype=release",
-                        build_objection());
-    if (!find_target(o->target, target, sizeof target, &run.has_stamps))
-        return complain(USAGE,
-                        "no target '%s': tiny, silent, static, dynamic, or a path with a slash",
-                        o->target);
-    struct stat file;
-    if (stat(target, &file) < 0 || access(target, X_OK) < 0)
-        return complain(USAGE, "the target %s cannot be executed: %s", target, strerror(errno));
-    if (!S_ISREG(file.st_mode))
-        return complain(USAGE, "the target %s is no file", target);
-    int code;
-    struct matrix *matrix = choose_cells(o, &code);
-    if (!matrix)
-        return code;
-    run.matrix = matrix;
-    run.target_path = target;
-    code = measure(&run, o->output);
-    matrix_free(matrix);
-    return code;
-}
-
 int main(int argc, char **argv) {
     if (argc == 2 && strcmp(argv[1], "--block") == 0)
         return block_main();
-    struct options o = {.rounds = ROUNDS_DEFAULT,
-                        .seed = random_seed(),
-                        .deadline_s = DEADLINE_DEFAULT_S,
-                        .target = "tiny"};
+    struct options o = {.seed = random_seed(), .deadline_s = DEADLINE_DEFAULT_S};
     const struct argp argp = {
         .options = options,
         .parser = parse,
-        .doc = "Measures what starting a process costs here, with parents from 0 to 4 GiB, and "
-               "keeps every sample in one "
-               "results file (forkless-report shows it).\v"
-               "Exit status: 0 well, 1 internal or the file could not be written, 2 usage, 3 cells "
-               "failed, 4 this build "
-               "does not measure, 130 interrupted.",
+        .args_doc = "[MATRIX]",
+        .doc =
+            "Measures what starting a process costs here, and keeps every sample in one results "
+            "file (forkless report shows it). MATRIX is quick, the default, or another of --list, "
+            "or a file of your own, with a slash or .yaml in its name.\v"
+            "The options on cells replace those values in every entry of the matrix.\n\n"
+            "Exit status: 0 well, 1 internal or the file could not be written, 2 usage, a bad "
+            "file, or no cell fits, 3 cells failed, 4 this build does not measure, 130 "
+            "interrupted.",
     };
     argp_err_exit_status = USAGE;
     argv[0] = program_invocation_short_name;
@@ -239,5 +336,19 @@ int main(int argc, char **argv) {
     if (code != OK)
         return code;
     argp_parse(&argp, argc, argv, 0, NULL, &o);
+    signal(SIGPIPE, SIG_IGN); /* a closed pipe and a full file are errors like any other */
+    signal(SIGXFSZ, SIG_IGN);
+    if (o.list && !o.choice.name) {
+        plan_list_matrices();
+        return OK;
+    }
+    if (!o.list && !o.plan && build_objection())
+        return complain(UNSUPPORTED,
+                        "this is %s: its figures would mislead; configure with --buildtype=release",
+                        build_objection());
+    if (o.resume)
+        return resume(&o);
+    if (!o.choice.name)
+        o.choice.name = "quick";
     return bench(&o);
 }

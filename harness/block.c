@@ -19,7 +19,8 @@
 #include "sample.h"
 
 struct measured {
-    struct cell cell;
+    struct cell cell; /* its target is a path here */
+    bool has_stamps;
     struct sample *samples;
     unsigned taken;
     bool failed;
@@ -27,7 +28,7 @@ struct measured {
 
 struct block {
     json_t *order;
-    const char *target;
+    int to_stamps, to_nothing; /* what the targets' standard output is */
     uint64_t random;
     struct measured *cells, *current;
     size_t count;
@@ -86,7 +87,10 @@ static void measure(struct block *b, struct measured *m, unsigned count) {
     b->current = m;
     b->discards = m->cell.discards;
     b->sampler.cell = &m->cell;
-    int rc = strategy->prepare ? strategy->prepare(b->target, m->cell.at_once) : 0;
+    b->sampler.has_stamps = m->has_stamps;
+    int rc = dup2(m->has_stamps ? b->to_stamps : b->to_nothing, STDOUT_FILENO) < 0 ? -errno : 0;
+    if (rc == 0 && strategy->prepare)
+        rc = strategy->prepare(m->cell.target, m->cell.at_once);
     if (rc < 0) {
         snprintf(b->sampler.problem, sizeof b->sampler.problem,
                  "the strategy could not be prepared: %s", strerror(-rc));
@@ -126,7 +130,7 @@ static void say_samples(struct block *b, size_t index) {
     const struct measured *m = &b->cells[index];
     json_t *line = json_pack("{s:I,s:s,s:o}", "cell", (json_int_t)index, "state", "measured",
                              "call", column(m, offsetof(struct sample, call)));
-    if (b->sampler.has_stamps && m->cell.strategy->body)
+    if (m->has_stamps && m->cell.strategy->body)
         json_object_set_new(line, "ready", column(m, offsetof(struct sample, ready)));
     json_object_set_new(line, "total", column(m, offsetof(struct sample, total)));
     json_object_set_new(line, "cpu", column(m, offsetof(struct sample, cpu)));
@@ -153,20 +157,16 @@ static void run_phase(struct block *b, bool copies) {
     } while (pending > 0);
 }
 
-/*
- * Descriptor 1 becomes a pipe, since every strategy hands it down as it is; /dev/null for a target
- * that does not stamp, since nobody would read what it writes.
- */
+/* Every strategy hands descriptor 1 down as it is. A target that does not stamp may write what it
+ * likes. */
 static int open_stamps(struct block *b) {
-    int ends[2] = {-1, -1};
-    if (b->sampler.has_stamps)
-        b->sampler.stamps = pipe2(ends, O_CLOEXEC) < 0 ? -1 : ends[0];
-    else
-        ends[1] = open("/dev/null", O_WRONLY | O_CLOEXEC);
-    if (ends[1] < 0 || dup2(ends[1], STDOUT_FILENO) < 0)
+    int ends[2];
+    if (pipe2(ends, O_CLOEXEC) < 0 || fcntl(ends[0], F_SETFL, O_NONBLOCK) < 0)
         return -errno;
-    close(ends[1]);
-    return b->sampler.has_stamps && fcntl(ends[0], F_SETFL, O_NONBLOCK) < 0 ? -errno : 0;
+    b->sampler.stamps = ends[0];
+    b->to_stamps = ends[1];
+    b->to_nothing = open("/dev/null", O_WRONLY | O_CLOEXEC);
+    return b->to_nothing < 0 ? -errno : 0;
 }
 
 static int read_order(struct block *b) {
@@ -176,13 +176,10 @@ static int read_order(struct block *b) {
         return -EPIPE;
     b->order = json_loads(line, 0, NULL);
     free(line);
-    int stamps;
     json_int_t seed;
-    if (json_unpack(b->order, "{s:I,s:s,s:b,s:o}", "seed", &seed, "target", &b->target, "stamps",
-                    &stamps, "cells", &cells) < 0)
+    if (json_unpack(b->order, "{s:I,s:o}", "seed", &seed, "cells", &cells) < 0)
         return -EINVAL;
     b->random = (uint64_t)seed;
-    b->sampler.has_stamps = stamps;
     b->count = json_array_size(cells);
     b->cells = calloc(b->count, sizeof *b->cells);
     if (!b->cells)
@@ -191,10 +188,12 @@ static int read_order(struct block *b) {
         struct cell *c = &b->cells[i].cell;
         const char *strategy;
         json_int_t gap, at_once, samples, discards;
-        if (json_unpack(json_array_get(cells, i), "{s:s,s:I,s:I,s:I,s:I}", "strategy", &strategy,
-                        "gap", &gap, "at_once", &at_once, "samples", &samples, "discards",
-                        &discards) < 0)
+        int stamps;
+        if (json_unpack(json_array_get(cells, i), "{s:s,s:I,s:I,s:I,s:I,s:s,s:b}", "strategy",
+                        &strategy, "gap", &gap, "at_once", &at_once, "samples", &samples,
+                        "discards", &discards, "target", &c->target, "stamps", &stamps) < 0)
             return -EINVAL;
+        b->cells[i].has_stamps = stamps;
         c->strategy = strategy_find(strategy);
         c->gap_ns = (uint64_t)gap;
         c->at_once = (unsigned)at_once;

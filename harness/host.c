@@ -87,28 +87,6 @@ const char *build_objection(void) {
     return NULL;
 }
 
-struct cpu_time cpu_time_read(void) {
-    uint64_t t[8] = {0};
-    struct cpu_time time = {0};
-    FILE *f = fopen("/proc/stat", "re");
-    int n = f ? fscanf(f,
-                       "cpu %" SCNu64 " %" SCNu64 " %" SCNu64 " %" SCNu64 " %" SCNu64 " %" SCNu64
-                       " %" SCNu64 " %" SCNu64,
-                       &t[0], &t[1], &t[2], &t[3], &t[4], &t[5], &t[6], &t[7])
-              : 0;
-    if (f)
-        fclose(f);
-    for (int i = 0; i < n; i++)
-        time.all += t[i];
-    time.stolen = t[7];
-    return time;
-}
-
-double cpu_time_steal(struct cpu_time before, struct cpu_time after) {
-    uint64_t all = after.all - before.all;
-    return all ? (double)(after.stolen - before.stolen) / (double)all : 0;
-}
-
 double load_average(void) {
     double load[1] = {0};
     return getloadavg(load, 1) == 1 ? load[0] : 0;

@@ -4,11 +4,30 @@
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <unistd.h>
 
-int record_open(struct record *r, const char *path) {
-    r->fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_APPEND | O_CLOEXEC, 0666);
-    return r->fd < 0 ? -errno : 0;
+static int open_locked(struct record *r, const char *path, int flags) {
+    r->fd = open(path, flags | O_APPEND | O_CLOEXEC, 0666);
+    if (r->fd < 0)
+        return -errno;
+    if (flock(r->fd, LOCK_EX | LOCK_NB) == 0)
+        return 0;
+    int rc = -errno;
+    close(r->fd);
+    return rc;
+}
+
+int record_create(struct record *r, const char *path) {
+    return open_locked(r, path, O_WRONLY | O_CREAT | O_EXCL);
+}
+
+int record_reopen(struct record *r, const char *path) {
+    return open_locked(r, path, O_RDWR);
+}
+
+int record_cut(struct record *r, off_t size) {
+    return ftruncate(r->fd, size) < 0 ? -errno : 0;
 }
 
 int record_append(struct record *r, json_t *line) {

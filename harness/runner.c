@@ -1,20 +1,18 @@
 #include "runner.h"
 
 #include <errno.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
+#include "choose.h"
 #include "clock.h"
+#include "disturbance.h"
 #include "host.h"
-#include "memory.h"
+#include "plan.h"
 #include "progress.h"
 #include "random.h"
+#include "run_line.h"
 #include "supervise.h"
-
-enum { SCHEMA = 1 };
-#define GIB ((double)(UINT64_C(1) << 30))
 
 /* What a block may map beside its ballast: libraries, stacks, samples. */
 static const uint64_t ADDRESS_SPACE = UINT64_C(1) << 30;
@@ -27,35 +25,11 @@ static void append(struct run *run, json_t *line) {
         json_decref(line);
 }
 
-static json_t *plan_of(const struct matrix *m) {
-    json_t *cells = json_array();
-    for (size_t i = 0; i < m->count; i++) {
-        const struct cell *c = &m->cells[i];
-        const char *base = strrchr(c->target, '/');
-        json_array_append_new(cells,
-                              json_pack("{s:s,s:s,s:I,s:I,s:I,s:s}", "name", c->name, "strategy",
-                                        c->strategy->name, "rss", (json_int_t)c->rss, "gap",
-                                        (json_int_t)c->gap_ns, "at_once", (json_int_t)c->at_once,
-                                        "target", base ? base + 1 : c->target));
-    }
-    return cells;
-}
-
-static void append_run_line(struct run *run) {
-    char started[32];
-    time_t now = time(NULL);
-    strftime(started, sizeof started, "%Y-%m-%dT%H:%M:%SZ", gmtime(&now));
-    append(run, json_pack("{s:s,s:i,s:s,s:I,s:i,s:s,s:o,s:o,s:o}", "kind", "run", "schema", SCHEMA,
-                          "matrix", run->matrix->name, "seed", (json_int_t)run->seed, "rounds",
-                          (int)run->rounds, "started", started, "host", host_describe(), "build",
-                          build_describe(), "cells", plan_of(run->matrix)));
-}
-
 /* The cells of one ballast in one round, by their number in the block. */
 struct block {
     struct run *run;
     unsigned round, position;
-    uint64_t rss;
+    uint64_t rss, seed;
     size_t count;
     const struct cell **cells;
 };
@@ -107,15 +81,30 @@ static json_t *order_of(struct block *b) {
     json_t *cells = json_array();
     for (size_t i = 0; i < b->count; i++) {
         const struct cell *c = b->cells[i];
+        char target[PATH_SIZE];
+        target_path(c, target, sizeof target);
         json_array_append_new(
-            cells, json_pack("{s:s,s:I,s:I,s:I,s:I}", "strategy", c->strategy->name, "gap",
+            cells, json_pack("{s:s,s:I,s:I,s:I,s:I,s:s,s:b}", "strategy", c->strategy->name, "gap",
                              (json_int_t)c->gap_ns, "at_once", (json_int_t)c->at_once, "samples",
-                             (json_int_t)c->samples, "discards", (json_int_t)c->discards));
+                             (json_int_t)c->samples, "discards", (json_int_t)c->discards, "target",
+                             target, "stamps", strcmp(c->target, cell_default.target) == 0));
     }
-    return json_pack("{s:I,s:I,s:I,s:s,s:b,s:o}", "rss", (json_int_t)b->rss, "budget",
-                     (json_int_t)(b->rss + ADDRESS_SPACE), "seed",
-                     (json_int_t)random_next(&b->run->random), "target", b->run->target_path,
-                     "stamps", b->run->has_stamps, "cells", cells);
+    return json_pack("{s:I,s:I,s:I,s:o}", "rss", (json_int_t)b->rss, "budget",
+                     (json_int_t)(b->rss + ADDRESS_SPACE), "seed", (json_int_t)b->seed, "cells",
+                     cells);
+}
+
+static json_t *block_line(const struct block *b, const struct supervision *s, double seconds,
+                          double load, const struct disturbance *d) {
+    json_t *line =
+        json_pack("{s:s,s:i,s:i,s:I,s:I,s:f,s:f,s:f,s:f,s:I,s:I}", "kind", "block", "round",
+                  (int)b->round, "position", (int)b->position, "rss", (json_int_t)b->rss,
+                  "resident", (json_int_t)s->resident, "seconds", seconds, "steal", d->steal,
+                  "load", load, "other", d->other, "voluntary_switches", (json_int_t)d->voluntary,
+                  "involuntary_switches", (json_int_t)d->involuntary);
+    if (d->says[0])
+        json_object_set_new(line, "disturbed", json_string(d->says));
+    return line;
 }
 
 static void supervise_block(struct block *b) {
@@ -127,58 +116,64 @@ static void supervise_block(struct block *b) {
     };
     int64_t began = now_ns();
     double load = load_average();
-    struct cpu_time before = cpu_time_read();
+    struct activity before = activity_now();
     supervise(&s);
-    double steal = cpu_time_steal(before, cpu_time_read());
+    struct activity after = activity_now();
+    struct disturbance d = disturbance_between(&before, &after);
     json_decref(s.order);
     run->interrupted = s.interrupted;
     keep_cells(b, &s);
     json_decref(s.cells);
-    append(run, json_pack("{s:s,s:i,s:i,s:I,s:I,s:f,s:f,s:f}", "kind", "block", "round",
-                          (int)b->round, "position", (int)b->position, "rss", (json_int_t)b->rss,
-                          "resident", (json_int_t)s.resident, "seconds",
-                          (double)(now_ns() - began) / 1e9, "steal", steal, "load", load));
+    append(run, block_line(b, &s, (double)(now_ns() - began) / 1e9, load, &d));
 }
 
 static void run_block(struct block *b) {
-    uint64_t need = block_memory(b->rss), there = memory_available();
-    if (need <= there) {
+    char why[128];
+    if (plan_fits(b->rss, why, sizeof why)) {
         supervise_block(b);
         return;
     }
-    char reason[128];
-    snprintf(reason, sizeof reason, "needs %.1f GiB of memory, %.1f GiB are available",
-             (double)need / GIB, (double)there / GIB);
     for (size_t i = 0; i < b->count; i++)
-        give_up_cell(b, i, "unsupported", reason);
+        give_up_cell(b, i, "unsupported", why);
 }
 
-static void run_ballast(struct run *run, unsigned round, unsigned position, uint64_t rss) {
+static bool is_done(const struct run *run, unsigned round, size_t cell) {
+    return run->done && run->done[round * run->matrix->count + cell];
+}
+
+/* The cells of it that were not measured before. */
+static void run_ballast(struct run *run, unsigned round, unsigned position, uint64_t rss,
+                        uint64_t seed) {
     const struct matrix *m = run->matrix;
-    struct block b = {.run = run, .round = round, .position = position, .rss = rss};
+    struct block b = {.run = run, .round = round, .position = position, .rss = rss, .seed = seed};
     b.cells = calloc(m->count, sizeof *b.cells);
-    if (b.cells) {
-        for (size_t i = 0; i < m->count; i++)
-            if (m->cells[i].rss == rss)
-                b.cells[b.count++] = &m->cells[i];
-        run_block(&b);
-    } else {
+    if (!b.cells) {
         run->code = -ENOMEM;
+        return;
     }
+    for (size_t i = 0; i < m->count; i++)
+        if (m->cells[i].rss == rss && !is_done(run, round, i))
+            b.cells[b.count++] = &m->cells[i];
+    if (b.count > 0)
+        run_block(&b);
     free(b.cells);
 }
 
-/* Every ballast once a round, in an order of the round's own. */
+/* Every ballast once a round, in an order of the round's own. What was done before draws its random
+ * numbers all the same, so that a run that goes on has the orders of one that was never broken off.
+ */
 static void run_rounds(struct run *run, const uint64_t *rss, size_t *order, size_t ballasts) {
     unsigned total = run->rounds * (unsigned)ballasts, done = 0;
     int64_t began = now_ns();
+    uint64_t random = run->seed;
     for (size_t i = 0; i < ballasts; i++)
         order[i] = i;
     for (unsigned round = 0; round < run->rounds; round++) {
-        random_shuffle(&run->random, order, ballasts);
+        random_shuffle(&random, order, ballasts);
         for (unsigned i = 0; i < ballasts; i++) {
+            uint64_t seed = random_next(&random);
             progress_bar(done++, total, (double)(now_ns() - began) / 1e9);
-            run_ballast(run, round, i, rss[order[i]]);
+            run_ballast(run, round, i, rss[order[i]], seed);
             if (run->interrupted || run->code < 0)
                 return;
         }
@@ -187,10 +182,10 @@ static void run_rounds(struct run *run, const uint64_t *rss, size_t *order, size
 
 int runner_run(struct run *run) {
     int64_t began = now_ns();
-    run->random = run->seed;
     uint64_t *rss = calloc(run->matrix->count, sizeof *rss);
     size_t *order = calloc(run->matrix->count, sizeof *order);
-    append_run_line(run);
+    append(run, run->done ? resume_line_make(run->rounds)
+                          : run_line_make(run->matrix, run->rounds, run->seed));
     if (rss && order && run->code == 0)
         run_rounds(run, rss, order, matrix_ballasts(run->matrix, rss));
     free(rss);

@@ -3,6 +3,8 @@
 #ifndef RUNNER_H
 #define RUNNER_H
 
+#include <stdbool.h>
+
 #include "matrix.h"
 #include "record.h"
 
@@ -11,13 +13,10 @@ struct run {
     struct record *record;
     unsigned rounds;
     uint64_t seed;
-    unsigned deadline_s;     /* of one block */
-    const char *target_path; /* the program, for blocks */
-    bool has_stamps;
+    unsigned deadline_s; /* of one block */
+    const bool *done;    /* [round * cells + cell]: what was measured before; NULL: a new run */
+    int signals;         /* readable when somebody wants to end the run */
 
-    int signals; /* readable when somebody wants to end the run */
-
-    uint64_t random;
     bool interrupted;
     int code;        /* -errno of a record that could not be written */
     unsigned failed; /* cells of a round that failed or timed out */

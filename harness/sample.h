@@ -2,9 +2,7 @@
 #ifndef SAMPLE_H
 #define SAMPLE_H
 
-#include "matrix.h"
-
-enum { AT_ONCE_MAX = 1024 };
+#include "cell.h"
 
 struct sample { /* ns */
     int64_t call, ready, total, cpu;

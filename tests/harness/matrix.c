@@ -3,8 +3,15 @@
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 #include <cmocka.h>
+
+#include "units.h"
+
+static struct recipe *recipe;
+static char why[WHY_SIZE], path[4096];
 
 static const struct cell *find(const struct matrix *m, const char *name) {
     for (size_t i = 0; i < m->count; i++)
@@ -13,100 +20,196 @@ static const struct cell *find(const struct matrix *m, const char *name) {
     return NULL;
 }
 
+static struct matrix fill(const char *name, const struct overrides *overrides) {
+    struct matrix m = {0};
+    snprintf(path, sizeof path, "%s/%s.yaml", getenv("MATRICES"), name);
+    recipe = recipe_load(path, why, sizeof why);
+    if (!recipe || !matrix_fill(&m, recipe, overrides, path, why, sizeof why))
+        fail_msg("%s", why);
+    return m;
+}
+
+static struct matrix quick(void) {
+    return fill("quick", &(struct overrides){0});
+}
+
+static void end(struct matrix *m) {
+    matrix_clear(m);
+    recipe_free(recipe);
+}
+
 static void test_quick_has_what_the_table_needs(void **unused) {
     static const char *const strategies[] = {"forkless_start", "forkless_spawn", "clone3",
-                                             "vfork",          "posix_spawn",    "fork"};
+                                             "vfork",          "posix_spawn",    "fork",
+                                             "floor_vm",       "floor_vfork"};
     static const char *const suffixes[] = {"",          "/rss:256MiB",     "/rss:1GiB",
                                            "/rss:4GiB", "/rss:4GiB/gap:0", "/rss:1GiB/at_once:16"};
-    struct matrix *m = matrix_quick("tiny");
+    struct matrix m = quick();
     char name[CELL_NAME_SIZE];
     (void)unused;
-    for (size_t s = 0; s < 6; s++)
+    for (size_t s = 0; s < 8; s++)
         for (size_t x = 0; x < 6; x++) {
             snprintf(name, sizeof name, "spawn/%s%s", strategies[s], suffixes[x]);
-            if (!find(m, name))
+            if (!find(&m, name))
                 fail_msg("no cell %s", name);
         }
-    assert_non_null(find(m, "spawn/null"));
-    assert_non_null(find(m, "spawn/floor_vm/rss:1GiB"));
-    assert_non_null(find(m, "spawn/floor_vfork/rss:1GiB"));
-    matrix_free(m);
+    assert_int_equal(m.count, 8 * 6 + 1);
+    assert_string_equal(m.cells[0].name, "spawn/null");
+    /* n >= 5 / (1 - 0.99) in 8 rounds, or the table has no p99. */
+    assert_true(8 * find(&m, "spawn/forkless_start/rss:4GiB")->samples >= 500);
+    assert_int_equal(find(&m, "spawn/fork/rss:4GiB")->samples, 5);
+    assert_int_equal(find(&m, "spawn/fork/rss:256MiB")->samples, 40);
+    end(&m);
 }
 
-static void test_names_are_unique_and_tell_the_target(void **unused) {
-    struct matrix *m = matrix_quick("/some/where/program");
+static void test_every_matrix_that_ships_is_whole(void **unused) {
+    static const char *const names[] = {"quick", "standard", "full", "calibrate"};
     (void)unused;
-    for (size_t i = 0; i < m->count; i++) {
-        assert_ptr_equal(find(m, m->cells[i].name), &m->cells[i]);
-        assert_non_null(strstr(m->cells[i].name, "/target:program"));
+    for (size_t n = 0; n < 4; n++) {
+        struct matrix m = fill(names[n], &(struct overrides){0});
+        for (size_t i = 0; i < m.count; i++)
+            assert_ptr_equal(find(&m, m.cells[i].name), &m.cells[i]);
+        end(&m);
     }
-    matrix_free(m);
+    struct matrix standard = fill("standard", &(struct overrides){0});
+    assert_int_equal(recipe->rounds, 20);
+    assert_int_equal(find(&standard, "spawn/vfork/rss:1GiB")->samples, 300);
+    assert_int_equal(find(&standard, "spawn/fork/rss:1GiB")->samples, 20);
+    assert_non_null(find(&standard, "spawn/fork/rss:1GiB/target:dynamic"));
+    end(&standard);
 }
 
-/* n >= 5 / (1 - 0.99) in 8 rounds, or the table has no p99. */
-static void test_samples_are_enough_for_p99(void **unused) {
-    struct matrix *m = matrix_quick("tiny");
+static void test_overrides_replace_an_axis_in_every_entry(void **unused) {
+    char *sizes[] = {"0", "2GiB"}, *strategies[] = {"fork", "vfork"}, *targets[] = {"./a/program"};
+    struct overrides o = {.samples = 7};
     (void)unused;
-    assert_true(8 * find(m, "spawn/forkless_start/rss:4GiB")->samples >= 500);
-    assert_int_equal(find(m, "spawn/fork/rss:4GiB")->samples, 5);
-    matrix_free(m);
+    o.axes[AXIS_RSS] = (struct values){sizes, 2};
+    o.axes[AXIS_STRATEGY] = (struct values){strategies, 2};
+    o.axes[AXIS_TARGET] = (struct values){targets, 1};
+    struct matrix m = fill("quick", &o);
+    assert_int_equal(m.count, 1 + 2 * 2 * 3); /* paced, back to back, burst */
+    assert_string_equal(m.cells[0].name, "spawn/null");
+    assert_int_equal(find(&m, "spawn/vfork/rss:2GiB/target:program")->samples, 7);
+    assert_int_equal(find(&m, "spawn/fork/rss:2GiB/at_once:16/target:program")->samples, 5);
+    assert_string_equal(m.cells[1].target, "./a/program");
+    end(&m);
+}
+
+static void test_wrong_overrides(void **unused) {
+    static const struct {
+        enum axis axis;
+        char *value;
+        const char *says;
+    } wrong[] = {
+        {AXIS_RSS, "1 GB", "--rss: '1 GB' is not a size such as 0, 256MiB or 1GiB"},
+        {AXIS_RSS, "-1", "--rss: '-1' is not a size such as 0, 256MiB or 1GiB"},
+        {AXIS_RSS, "1000", "--rss: '1000' is not a size such as 0, 256MiB or 1GiB"},
+        {AXIS_RSS, "99999999TiB", "--rss: '99999999TiB' is not a size such as 0, 256MiB or 1GiB"},
+        {AXIS_GAP, "1 ms", "--gap: '1 ms' is not a time such as 0, 20us or 1ms"},
+        {AXIS_AT_ONCE, "2000", "--at-once: '2000' is not a whole number from 1 to 1024"},
+        {AXIS_STRATEGY, "forkles_start",
+         "--strategy: there is no strategy 'forkles_start'; did you mean forkless_start?"},
+        {AXIS_TARGET, "tyni", "--target: there is no target 'tyni'; did you mean tiny?"},
+        {AXIS_TARGET, "huge",
+         "--target: there is no target 'huge', but tiny, silent, static, dynamic, or a path with "
+         "a slash"},
+    };
+    (void)unused;
+    struct matrix m = quick();
+    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
+        struct matrix none = {0};
+        struct overrides o = {0};
+        char *value = wrong[i].value;
+        o.axes[wrong[i].axis] = (struct values){&value, 1};
+        assert_false(matrix_fill(&none, recipe, &o, path, why, sizeof why));
+        assert_string_equal(why, wrong[i].says);
+        matrix_clear(&none);
+    }
+    end(&m);
+}
+
+static void test_two_targets_of_one_name(void **unused) {
+    char *targets[] = {"./a/program", "./b/program"};
+    struct overrides o = {0};
+    struct matrix m = quick(), none = {0};
+    (void)unused;
+    o.axes[AXIS_TARGET] = (struct values){targets, 2};
+    assert_false(matrix_fill(&none, recipe, &o, path, why, sizeof why));
+    assert_string_equal(why, "the targets ./a/program and ./b/program have one name");
+    matrix_clear(&none);
+    end(&m);
 }
 
 static void test_ballasts_come_once_each(void **unused) {
-    struct matrix *m = matrix_quick("tiny");
+    struct matrix m = quick();
     uint64_t rss[64];
     (void)unused;
-    assert_true(m->count <= 64);
-    assert_int_equal(matrix_ballasts(m, rss), 4);
+    assert_true(m.count <= 64);
+    assert_int_equal(matrix_ballasts(&m, rss), 4);
     for (size_t i = 0; i < 4; i++)
         for (size_t j = 0; j < i; j++)
             assert_true(rss[i] != rss[j]);
-    matrix_free(m);
+    end(&m);
 }
 
 static void test_filter(void **unused) {
-    struct matrix *m = matrix_quick("tiny");
+    struct matrix m = quick();
     regex_t regex;
     (void)unused;
     assert_int_equal(regcomp(&regex, "/v?fork/.*gap:0$", REG_EXTENDED | REG_NOSUB), 0);
-    matrix_filter(m, &regex);
+    matrix_filter(&m, &regex);
     regfree(&regex);
-    assert_int_equal(m->count, 2); /* fork and vfork */
-    assert_non_null(find(m, "spawn/vfork/rss:4GiB/gap:0"));
-    matrix_free(m);
+    assert_int_equal(m.count, 2); /* fork and vfork */
+    assert_non_null(find(&m, "spawn/vfork/rss:4GiB/gap:0"));
+    end(&m);
 }
 
 static void test_every_strategy_is_found_by_its_name(void **unused) {
-    struct matrix *m = matrix_quick("tiny");
     (void)unused;
-    for (size_t i = 0; i < m->count; i++)
-        assert_ptr_equal(strategy_find(m->cells[i].strategy->name), m->cells[i].strategy);
+    for (size_t i = 0; i < strategy_count; i++)
+        assert_string_equal(strategy_find(strategy_names[i])->name, strategy_names[i]);
     assert_null(strategy_find("spork"));
-    matrix_free(m);
 }
 
-static void test_size_names(void **unused) {
+static void test_units(void **unused) {
+    static const char *const sizes[] = {"0", "4KiB", "3MiB", "64GiB", "1TiB", "1028KiB"};
+    static const char *const times[] = {"0", "20us", "1ms", "1500us", "2s", "7ns"};
+    static const char *const no_sizes[] = {"",    "1",      "1GB",  "1 GiB",
+                                           "GiB", "0.5GiB", "1KiB", "+1GiB"};
     char name[32];
+    uint64_t value;
     (void)unused;
-    size_name(0, name, sizeof name);
-    assert_string_equal(name, "0");
-    size_name(UINT64_C(3) << 20, name, sizeof name);
-    assert_string_equal(name, "3MiB");
-    size_name(UINT64_C(64) << 30, name, sizeof name);
-    assert_string_equal(name, "64GiB");
-    size_name(4097, name, sizeof name);
-    assert_string_equal(name, "4097B");
+    for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
+        assert_true(size_parse(sizes[i], &value));
+        size_name(value, name, sizeof name);
+        assert_string_equal(name, sizes[i]);
+        assert_true(time_parse(times[i], &value));
+        time_name(value, name, sizeof name);
+        assert_string_equal(name, times[i]);
+    }
+    for (size_t i = 0; i < sizeof no_sizes / sizeof *no_sizes; i++)
+        assert_false(size_parse(no_sizes[i], &value));
+    assert_true(size_parse("1GiB", &value));
+    assert_int_equal(value, 1073741824);
+    assert_true(time_parse("1ms", &value));
+    assert_int_equal(value, 1000000);
+    assert_false(count_parse("8x", 1, 9, &value));
+    assert_false(count_parse("-8", 1, 9, &value));
+    assert_false(count_parse("99999999999999999999", 1, UINT64_MAX, &value));
+    assert_true(count_parse("8", 1, 9, &value));
 }
 
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_quick_has_what_the_table_needs),
-        cmocka_unit_test(test_names_are_unique_and_tell_the_target),
-        cmocka_unit_test(test_samples_are_enough_for_p99),
+        cmocka_unit_test(test_every_matrix_that_ships_is_whole),
+        cmocka_unit_test(test_overrides_replace_an_axis_in_every_entry),
+        cmocka_unit_test(test_wrong_overrides),
+        cmocka_unit_test(test_two_targets_of_one_name),
         cmocka_unit_test(test_ballasts_come_once_each),
         cmocka_unit_test(test_filter),
         cmocka_unit_test(test_every_strategy_is_found_by_its_name),
-        cmocka_unit_test(test_size_names),
+        cmocka_unit_test(test_units),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

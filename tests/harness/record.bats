@@ -26,7 +26,7 @@ load support
 
 @test "the run line says what the figures depend on, and no name, user or path" {
     "$bench" -r 1 -s 7 -f '^spawn/null$' -o run.jsonl 2>/dev/null
-    head -n 1 run.jsonl | jq -e '.schema == 1 and .matrix == "quick" and .seed == 7 and .rounds == 1
+    head -n 1 run.jsonl | jq -e '.schema == 2 and .matrix == "quick" and .seed == 7 and .rounds == 1
         and .host.cpus >= 1 and .host.memory > 0 and .host.page_size == 4096
         and (.host.kernel | length) > 0 and (.host.libc | startswith("glibc"))
         and .build.type == "release" and (.build.library | test("^[0-9a-f]{40}$"))'

@@ -16,19 +16,19 @@ refused() {
 
 @test "bad input is refused in one sentence" {
     echo kept >there
-    refused 2 "there cannot be made: File exists" -o there
+    refused 2 "there cannot be made: File exists; --resume goes on with a run" -o there
     [ "$(cat there)" = kept ]
     refused 2 "no/such/run cannot be made: No such file or directory" -o no/such/run
-    refused 2 "where to? Name the results file with -o FILE"
+    refused 2 "one matrix at a time: quick, and then full?" quick full
     refused 2 "--rounds: '0' is not a whole number from 1 to 1000" -o new -r 0
     refused 2 "--rounds: '2x' is not a whole number from 1 to 1000" -o new -r 2x
     refused 2 "--seed: '-1' is not a whole number from 0 to 9223372036854775807" -o new --seed=-1
     refused 2 "--deadline: '99999999999999999999' is not a whole number from 1 to 86400" -o new -d 99999999999999999999
     refused 2 "--filter: '(' is not a regular expression: Unmatched ( or \\(" -o new -f '('
     refused 2 "--filter: no cell's name matches 'spork'; one of them is spawn/fork/rss:1GiB/at_once:16" -o new -f spork
-    refused 2 "no target 'huge': tiny, silent, static, dynamic, or a path with a slash" -o new -t huge
+    refused 2 "--target: there is no target 'huge', but tiny, silent, static, dynamic, or a path with a slash" -o new -t huge
     refused 2 "the target /tmp is no file" -o new -t /tmp
-    refused 2 "where to? Name the results file with -o FILE" -o ''
+    refused 2 "'' cannot be made: No such file or directory" -o ''
     refused 2 "the target /no/such/target cannot be executed: No such file or directory" -o new -t /no/such/target
     [ ! -e new ]
 }

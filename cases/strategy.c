@@ -1,0 +1,26 @@
+/* The strategies by name. */
+#include <string.h>
+
+#include "case.h"
+
+#define COUNT(array) (sizeof(array) / sizeof *(array))
+
+static const struct strategy *const all[] = {
+    &strategy_null,           &strategy_floor_vm,       &strategy_floor_vfork,
+    &strategy_forkless_start, &strategy_forkless_spawn, &strategy_clone3,
+    &strategy_vfork,          &strategy_posix_spawn,    &strategy_fork,
+};
+
+const char *const strategy_names[] = {
+    "null",   "floor_vm", "floor_vfork", "forkless_start", "forkless_spawn",
+    "clone3", "vfork",    "posix_spawn", "fork",
+};
+const size_t strategy_count = COUNT(strategy_names);
+_Static_assert(COUNT(all) == COUNT(strategy_names), "a name for each strategy");
+
+const struct strategy *strategy_find(const char *name) {
+    for (size_t i = 0; i < COUNT(all); i++)
+        if (strcmp(all[i]->name, name) == 0)
+            return all[i];
+    return NULL;
+}

@@ -1,0 +1,163 @@
+#include "plan.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "choose.h"
+#include "memory.h"
+#include "units.h"
+
+static double gib(uint64_t bytes) {
+    return (double)bytes / (double)(UINT64_C(1) << 30);
+}
+
+static const char *s(double n) {
+    return n == 1 ? "" : "s";
+}
+
+/* One spawn until it is reaped. */
+static double spawn_seconds(const struct cell *cell) {
+    if (!cell->strategy->body)
+        return 0;
+    return cell->strategy->copies ? 0.001 + 0.025 * gib(cell->rss) : 0.0008;
+}
+
+static double cell_seconds(const struct cell *cell) {
+    double chunks = (cell->samples + CHUNK - 1) / CHUNK;
+    double discards = (cell->discards + cell->at_once - 1) / cell->at_once;
+    double taken = cell->samples + chunks * discards;
+    return taken * (spawn_seconds(cell) * cell->at_once + (double)cell->gap_ns / 1e9);
+}
+
+/* One ballast in one round, roughly. */
+struct block_plan {
+    uint64_t rss;
+    size_t cells;
+    double seconds;
+};
+
+static struct block_plan block_plan(const struct matrix *m, uint64_t rss) {
+    struct block_plan b = {.rss = rss, .seconds = 0.1 + 0.8 * gib(rss)};
+    for (size_t i = 0; i < m->count; i++)
+        if (m->cells[i].rss == rss) {
+            b.cells++;
+            b.seconds += cell_seconds(&m->cells[i]);
+        }
+    return b;
+}
+
+struct plan {
+    struct block_plan *blocks;
+    size_t count;
+    double seconds;   /* of a round */
+    uint64_t largest; /* parent */
+};
+
+static struct plan make_plan(const struct matrix *m) {
+    struct plan p = {.blocks = calloc(m->count, sizeof *p.blocks)};
+    uint64_t *rss = calloc(m->count, sizeof *rss);
+    p.count = p.blocks && rss ? matrix_ballasts(m, rss) : 0;
+    for (size_t i = 0; i < p.count; i++) {
+        p.blocks[i] = block_plan(m, rss[i]);
+        p.seconds += p.blocks[i].seconds;
+        p.largest = rss[i] > p.largest ? rss[i] : p.largest;
+    }
+    free(rss);
+    return p;
+}
+
+static void duration(double seconds, char *out, size_t size) {
+    if (seconds < 55)
+        snprintf(out, size, "%.0f second%s", seconds < 1 ? 1 : seconds, seconds < 1.5 ? "" : "s");
+    else if (seconds < 5400)
+        snprintf(out, size, "%.0f minute%s", seconds / 60, seconds < 90 ? "" : "s");
+    else
+        snprintf(out, size, "%.1f hours", seconds / 3600);
+}
+
+bool plan_fits(uint64_t rss, char *why, size_t size) {
+    uint64_t need = block_memory(rss), there = memory_available();
+    if (need <= there)
+        return true;
+    snprintf(why, size, "needs %.1f GiB of memory, %.1f GiB are available", gib(need), gib(there));
+    return false;
+}
+
+bool plan_fits_at_all(const struct matrix *m, char *why, size_t size) {
+    char reason[128] = "", name[32];
+    const struct cell *smallest = NULL;
+    for (size_t i = 0; i < m->count; i++) {
+        if (!m->cells[i].strategy->body)
+            continue;
+        if (plan_fits(m->cells[i].rss, reason, sizeof reason))
+            return true;
+        if (!smallest || m->cells[i].rss < smallest->rss)
+            smallest = &m->cells[i];
+    }
+    if (!smallest)
+        return true;
+    size_name(smallest->rss, name, sizeof name);
+    plan_fits(smallest->rss, reason, sizeof reason);
+    snprintf(why, size, "no cell fits: even a parent of %s %s", name, reason);
+    return false;
+}
+
+void plan_sentence(const struct matrix *m, unsigned rounds, char *out, size_t size) {
+    struct plan p = make_plan(m);
+    char time[64];
+    duration(p.seconds * rounds, time, sizeof time);
+    snprintf(out, size, "%zu cell%s, %u round%s, about %s, at most %.1f GiB of memory", m->count,
+             s((double)m->count), rounds, s(rounds), time, gib(block_memory(p.largest)));
+    free(p.blocks);
+}
+
+void plan_print(const struct matrix *m, unsigned rounds) {
+    struct plan p = make_plan(m);
+    char time[64], name[32], why[128];
+    size_t out = 0;
+    duration(p.seconds * rounds, time, sizeof time);
+    printf("matrix   %s\n", m->name);
+    printf("cells    %zu, in %zu size%s of parent\n", m->count, p.count, s((double)p.count));
+    printf("rounds   %u, about %s in all\n", rounds, time);
+    printf("memory   at most %.1f GiB, %.1f GiB are available\n\n", gib(block_memory(p.largest)),
+           gib(memory_available()));
+    printf("%10s %7s %10s %17s\n", "parent", "cells", "memory", "seconds a round");
+    for (size_t i = 0; i < p.count; i++) {
+        const struct block_plan *b = &p.blocks[i];
+        bool fits = plan_fits(b->rss, why, sizeof why);
+        size_name(b->rss, name, sizeof name);
+        printf("%10s %7zu %6.1f GiB %17.1f%s\n", name, b->cells, gib(block_memory(b->rss)),
+               b->seconds, fits ? "" : "   will not fit");
+        out += fits ? 0 : b->cells;
+    }
+    for (size_t i = 0; i < p.count && out; i++)
+        if (!plan_fits(p.blocks[i].rss, why, sizeof why)) {
+            size_name(p.blocks[i].rss, name, sizeof name);
+            printf("\n%s %s", name, why);
+        }
+    if (out)
+        printf("\n%zu of %zu cells would be recorded as unsupported.\n", out, m->count);
+    free(p.blocks);
+}
+
+void plan_list_matrices(void) {
+    size_t count;
+    char **names = matrix_names(&count), why[WHY_SIZE], sentence[160];
+    for (size_t i = 0; i < count; i++) {
+        struct choice c = {.name = names[i]};
+        if (choice_make(&c, why, sizeof why)) {
+            plan_sentence(&c.matrix, c.recipe->rounds, sentence, sizeof sentence);
+            printf("%-10s %s\n%-10s %s\n", names[i], c.recipe->about, "", sentence);
+        } else {
+            printf("%-10s broken: %s\n", names[i], why);
+        }
+        choice_clear(&c);
+    }
+    matrix_names_free(names, count);
+}
+
+void plan_list_cells(const struct matrix *m) {
+    for (size_t i = 0; i < m->count; i++)
+        puts(m->cells[i].name);
+}

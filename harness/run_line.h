@@ -1,0 +1,25 @@
+/* The first line of a results file, and the line that goes on with one. */
+#ifndef RUN_LINE_H
+#define RUN_LINE_H
+
+#include <jansson.h>
+
+#include "matrix.h"
+
+enum { SCHEMA = 2 };
+
+json_t *run_line_make(const struct matrix *, unsigned rounds, uint64_t seed);
+json_t *resume_line_make(unsigned rounds);
+
+/*
+ * The matrix that a run line tells of, with texts that are the line's, its rounds and its seed.
+ * False with a sentence in `why`. matrix_clear() ends the matrix in either case.
+ */
+bool run_line_read(json_t *line, struct matrix *, unsigned *rounds, uint64_t *seed, char *why,
+                   size_t size);
+
+/* Whether figures from here and now may stand beside those of this run; else a sentence in `why`.
+ */
+bool run_line_fits_host(json_t *line, char *why, size_t size);
+
+#endif
