@@ -154,6 +154,21 @@ struct estimate estimate_growth_ratio(const struct run *run, struct axes axes, s
     return estimate(ratios, run->rounds);
 }
 
+struct estimate estimate_at(const struct run *run, struct axes axes, enum figure figure,
+                            int64_t rss) {
+    struct line *lines = lines_by_round(run, axes, figure);
+    double *values = must(malloc(run->rounds * sizeof *values));
+    for (size_t round = 0; round < run->rounds; round++)
+        values[round] = lines[round].intercept + lines[round].slope * (double)rss / GIB;
+    free(lines);
+    struct estimate result = estimate(values, run->rounds);
+    if (result.rounds > 0)
+        result.value = fmax(result.value, 0);
+    if (result.rounds > 1)
+        result.ci = (struct interval){fmax(result.ci.low, 0), fmax(result.ci.high, 0)};
+    return result;
+}
+
 /* n >= 5 / (1 - p), but for the rounding of 1 - p. */
 bool enough_for(size_t samples, double p) {
     return (double)samples * (1 - p) > 5 - 1e-6;
@@ -227,18 +242,28 @@ struct noise noise(const struct run *run) {
     if (run->block_count == 0)
         return (struct noise){.known = false};
     double *loads = must(malloc(run->block_count * sizeof *loads));
-    double seconds = 0, stolen = 0;
+    double seconds = 0, stolen = 0, others = 0;
     for (size_t i = 0; i < run->block_count; i++) {
         seconds += run->blocks[i].seconds;
         stolen += run->blocks[i].seconds * run->blocks[i].steal;
+        others += run->blocks[i].seconds * run->blocks[i].other;
         loads[i] = run->blocks[i].load;
     }
     struct noise result = {.known = true,
                            .steal = seconds > 0 ? stolen / seconds : 0,
+                           .other = seconds > 0 ? others / seconds : 0,
                            .load = quantile(loads, run->block_count, 0.5)};
-    result.high = result.steal > 0.01 || result.load > 1 + (double)run->host.cpus / 4;
+    result.high = result.steal > 0.01 || result.load > 1 + (double)run->host.cpus / 4 ||
+                  count_disturbed(run) * 10 >= run->block_count;
     free(loads);
     return result;
+}
+
+size_t count_disturbed(const struct run *run) {
+    size_t count = 0;
+    for (size_t i = 0; i < run->block_count; i++)
+        count += run->blocks[i].disturbed != NULL;
+    return count;
 }
 
 size_t count_rounds(const struct run *run, const struct cell *cell) {

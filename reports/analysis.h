@@ -29,10 +29,11 @@ struct tail {
 };
 
 struct noise {
-    bool known; /* some block finished */
-    bool high; /* steal above 1 %, or load above what the run itself makes and a quarter of the CPUs
-                */
+    bool known;   /* some block finished */
+    bool high;    /* steal above 1 %, or load above what the run itself makes and a quarter of the
+                     CPUs, or a tenth of the blocks disturbed */
     double steal; /* mean over the blocks, weighted by their seconds */
+    double other; /* the same of what other programs used; NaN when a block does not tell */
     double load;  /* median over the blocks */
 };
 
@@ -55,6 +56,10 @@ struct growth estimate_growth(const struct run *run, struct axes axes, enum figu
 struct estimate estimate_growth_ratio(const struct run *run, struct axes axes, struct axes over,
                                       enum figure figure);
 
+/* The figure at any rss, from the line of each round; never below 0. */
+struct estimate estimate_at(const struct run *run, struct axes axes, enum figure figure,
+                            int64_t rss);
+
 bool enough_for(size_t samples, double p);
 size_t count_samples(const struct run *run, const struct cell *cell, enum figure figure);
 struct tail tail(const struct run *run, const struct cell *cell, enum figure figure, double p);
@@ -62,5 +67,6 @@ struct estimate estimate_percentile(const struct run *run, const struct cell *ce
                                     enum figure figure, double p);
 
 struct noise noise(const struct run *run);
+size_t count_disturbed(const struct run *run);                       /* of its blocks */
 size_t count_rounds(const struct run *run, const struct cell *cell); /* that measured the cell */
 size_t count_state(const struct run *run, enum state state);

@@ -43,6 +43,11 @@ bool field_text(struct source *source, const json_t *object, const char *key, ch
     return true;
 }
 
+bool field_optional_text(struct source *source, const json_t *object, const char *key,
+                         char **text) {
+    return !json_object_get(object, key) || field_text(source, object, key, text);
+}
+
 bool field_whole(struct source *source, const json_t *object, const char *key, int64_t least,
                  int64_t *whole) {
     const json_t *value = json_object_get(object, key);

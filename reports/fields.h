@@ -17,6 +17,8 @@ struct source {
 bool refuse(struct source *source, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 bool field_text(struct source *source, const json_t *object, const char *key, char **text);
+/* Leaves the text as it is when the field is absent. */
+bool field_optional_text(struct source *source, const json_t *object, const char *key, char **text);
 bool field_whole(struct source *source, const json_t *object, const char *key, int64_t least,
                  int64_t *whole);
 bool field_number(struct source *source, const json_t *object, const char *key, double *number);

@@ -36,16 +36,20 @@ static void print_run(const struct run *run, FILE *out) {
     char *counts = NULL;
     size_t length;
     FILE *text = must(open_memstream(&counts, &length));
+    char *times = run->resumed == 1 ? sentence("once") : sentence("%zu times", run->resumed);
     fprintf(text, "(%zu of %zu measured, %zu failed", count_state(run, MEASURED),
             run->rounds * run->cell_count, count_state(run, FAILED));
     if (count_state(run, UNSUPPORTED))
         fprintf(text, ", %zu unsupported", count_state(run, UNSUPPORTED));
     if (count_state(run, TIMEOUT))
         fprintf(text, ", %zu timed out", count_state(run, TIMEOUT));
+    if (run->resumed)
+        fprintf(text, "; resumed %s", times);
     if (run->interrupted)
         fprintf(text, "; interrupted");
     if (!run->ended)
         fprintf(text, "; no end: killed, or still running");
+    free(times);
     fputc(')', text);
     fclose(text);
     must(counts);

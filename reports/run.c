@@ -4,14 +4,17 @@
 #include "memory.h"
 
 #include <errno.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { SCHEMA = 1, MOST_ROUNDS = 10000 };
+enum { SCHEMA = 2, MOST_ROUNDS = 10000 };
 
 const char *const figure_names[FIGURES] = {"call", "ready", "total", "cpu"};
 const char *const state_names[STATES] = {"not run", "measured", "failed", "unsupported", "timeout"};
+
+static const char *const level_names[LEVELS] = {"good", "note", "warning", "unknown"};
 
 static bool read_host(struct source *source, const json_t *line, struct host *host) {
     json_t *object;
@@ -44,24 +47,80 @@ static bool add_cell(struct source *source, struct run *run, const json_t *objec
     return read_axes(source, object, &cell->axes);
 }
 
-static bool read_run(struct source *source, const json_t *line, struct run *run) {
-    int64_t schema, rounds;
-    json_t *cells;
-    if (!field_whole(source, line, "schema", 1, &schema))
+/* The index of a field's text among the names that it can have from `first` on. */
+static bool read_choice(struct source *source, const json_t *object, const char *key,
+                        const char *const *names, size_t first, size_t count, size_t *choice) {
+    char *name;
+    if (!field_text(source, object, key, &name))
         return false;
-    if (schema > SCHEMA)
+    for (*choice = first; *choice < count; (*choice)++)
+        if (!strcmp(name, names[*choice]))
+            break;
+    bool known = *choice < count;
+    if (!known) {
+        char *all = must(strdup(names[first]));
+        for (size_t i = first + 1; i < count; i++) {
+            char *more = sentence("%s, %s", all, names[i]);
+            free(all);
+            all = more;
+        }
+        refuse(source, "`%s` is %s, not one of %s", key, name, all);
+        free(all);
+    }
+    free(name);
+    return known;
+}
+
+static bool add_finding(struct source *source, struct run *run, const json_t *object) {
+    size_t level = 0;
+    struct finding *finding = &run->findings[run->finding_count++];
+    *finding = (struct finding){0};
+    bool good = field_text(source, object, "name", &finding->name) &&
+                read_choice(source, object, "level", level_names, 0, LEVELS, &level) &&
+                field_text(source, object, "found", &finding->found) &&
+                field_optional_text(source, object, "effect", &finding->effect);
+    finding->level = (enum level)level;
+    return good;
+}
+
+static bool read_findings(struct source *source, const json_t *line, struct run *run) {
+    json_t *list;
+    if (!field_array(source, line, "findings", &list))
+        return false;
+    size_t count = json_array_size(list);
+    run->findings =
+        must(reallocarray(run->findings, run->finding_count + count + 1, sizeof *run->findings));
+    for (size_t i = 0; i < count; i++)
+        if (!add_finding(source, run, json_array_get(list, i)))
+            return false;
+    return true;
+}
+
+static bool read_rounds(struct source *source, const json_t *line, int64_t least, size_t *rounds) {
+    int64_t whole;
+    if (!field_whole(source, line, "rounds", least, &whole))
+        return false;
+    if (whole > MOST_ROUNDS)
+        return refuse(source, "`rounds` is above %d", MOST_ROUNDS);
+    *rounds = (size_t)whole;
+    return true;
+}
+
+static bool read_run(struct source *source, const json_t *line, struct run *run) {
+    json_t *cells;
+    if (!field_whole(source, line, "schema", 1, &run->schema))
+        return false;
+    if (run->schema > SCHEMA)
         return refuse(source, "schema %jd is newer than %d, the newest known here",
-                      (intmax_t)schema, SCHEMA);
+                      (intmax_t)run->schema, SCHEMA);
     if (!field_text(source, line, "matrix", &run->matrix) ||
-        !field_whole(source, line, "rounds", 1, &rounds) || !read_host(source, line, &run->host) ||
+        !read_rounds(source, line, 1, &run->rounds) || !read_host(source, line, &run->host) ||
+        (run->schema >= 2 && !read_findings(source, line, run)) ||
         !field_array(source, line, "cells", &cells))
         return false;
-    if (rounds > MOST_ROUNDS)
-        return refuse(source, "`rounds` is above %d", MOST_ROUNDS);
     if (json_array_size(cells) == 0)
         return refuse(source, "the run lists no cells");
 
-    run->rounds = (size_t)rounds;
     run->cells = must(calloc(json_array_size(cells), sizeof *run->cells));
     for (size_t i = 0; i < json_array_size(cells); i++)
         if (!add_cell(source, run, json_array_get(cells, i)))
@@ -103,18 +162,10 @@ static bool read_measured(struct source *source, const json_t *line, struct samp
     return true;
 }
 
-static bool read_state(struct source *source, const json_t *line, enum state *state) {
-    char *name;
-    if (!field_text(source, line, "state", &name))
-        return false;
-    for (*state = MEASURED; *state < STATES; (*state)++)
-        if (!strcmp(name, state_names[*state]))
-            break;
-    bool known = *state < STATES;
-    if (!known)
-        refuse(source, "`state` is %s, not one of measured, failed, unsupported, timeout", name);
-    free(name);
-    return known;
+static bool fits_rounds(struct source *source, int64_t round, const struct run *run) {
+    return (size_t)round < run->rounds ||
+           refuse(source, "round %jd does not exist: the run has %zu, from 0", (intmax_t)round,
+                  run->rounds);
 }
 
 static bool read_cell(struct source *source, const json_t *line, struct run *run) {
@@ -128,25 +179,56 @@ static bool read_cell(struct source *source, const json_t *line, struct run *run
     free(name);
     if (!cell)
         return false;
-    if ((size_t)round >= run->rounds)
-        return refuse(source, "round %jd does not exist: the run has %zu, from 0", (intmax_t)round,
-                      run->rounds);
+    if (!fits_rounds(source, round, run))
+        return false;
 
     struct measurement *measurement = &cell->rounds[round];
     if (measurement->state != NOT_RUN)
         return refuse(source, "the cell %s has round %jd twice", cell->name, (intmax_t)round);
-    return read_state(source, line, &measurement->state) &&
-           (measurement->state == MEASURED
+    size_t state = MEASURED;
+    if (!read_choice(source, line, "state", state_names, MEASURED, STATES, &state))
+        return false;
+    measurement->state = (enum state)state;
+    return (measurement->state == MEASURED
                 ? read_measured(source, line, measurement->figures)
                 : field_text(source, line, "reason", &measurement->reason));
+}
+
+static bool read_disturbance(struct source *source, const json_t *line, const struct run *run,
+                             struct block *block) {
+    int64_t round;
+    if (!field_whole(source, line, "round", 0, &round) || !fits_rounds(source, round, run) ||
+        !field_number(source, line, "other", &block->other))
+        return false;
+    block->round = (size_t)round;
+    return field_optional_text(source, line, "disturbed", &block->disturbed);
 }
 
 static bool read_block(struct source *source, const json_t *line, struct run *run) {
     run->blocks = must(reallocarray(run->blocks, run->block_count + 1, sizeof *run->blocks));
     struct block *block = &run->blocks[run->block_count++];
+    *block = (struct block){.other = NAN};
     return field_number(source, line, "seconds", &block->seconds) &&
            field_number(source, line, "steal", &block->steal) &&
-           field_number(source, line, "load", &block->load);
+           field_number(source, line, "load", &block->load) &&
+           (run->schema < 2 || read_disturbance(source, line, run, block));
+}
+
+static bool read_resume(struct source *source, const json_t *line, struct run *run) {
+    if (run->schema < 2)
+        return refuse(source, "schema %jd has no resume line", (intmax_t)run->schema);
+    size_t before = run->rounds, rounds = before;
+    if (!read_rounds(source, line, (int64_t)before, &rounds))
+        return false;
+    for (size_t i = 0; i < run->cell_count; i++) {
+        struct measurement **all = &run->cells[i].rounds;
+        *all = must(reallocarray(*all, rounds, sizeof **all));
+        memset(&(*all)[before], 0, (rounds - before) * sizeof **all);
+    }
+    run->rounds = rounds;
+    run->resumed++;
+    run->ended = run->interrupted = false;
+    return read_findings(source, line, run);
 }
 
 static bool read_object(struct source *source, const json_t *object, struct run *run) {
@@ -154,6 +236,8 @@ static bool read_object(struct source *source, const json_t *object, struct run 
     if (source->line == 1)
         return kind && !strcmp(kind, "run") ? read_run(source, object, run)
                                             : refuse(source, "this is no forkless results file");
+    if (kind && !strcmp(kind, "resume"))
+        return read_resume(source, object, run);
     if (run->ended)
         return refuse(source, "there is a line after the end");
     if (kind && !strcmp(kind, "cell"))
@@ -164,7 +248,7 @@ static bool read_object(struct source *source, const json_t *object, struct run 
         run->ended = true;
         return field_flag(source, object, "interrupted", &run->interrupted);
     }
-    return refuse(source, "`kind` is not one of cell, block, end");
+    return refuse(source, "`kind` is not one of cell, block, resume, end");
 }
 
 static bool read_line(struct source *source, const char *text, size_t length, struct run *run) {
@@ -245,7 +329,15 @@ void run_free(struct run *run) {
     for (size_t i = 0; i < run->cell_count; i++)
         free_cell(&run->cells[i], run->rounds);
     free(run->cells);
+    for (size_t i = 0; i < run->block_count; i++)
+        free(run->blocks[i].disturbed);
     free(run->blocks);
+    for (size_t i = 0; i < run->finding_count; i++) {
+        free(run->findings[i].name);
+        free(run->findings[i].found);
+        free(run->findings[i].effect);
+    }
+    free(run->findings);
     free(run->host.cpu);
     free(run->host.kernel);
     free(run->host.libc);

@@ -8,6 +8,7 @@
 
 enum figure { CALL, READY, TOTAL, CPU, FIGURES };
 enum state { NOT_RUN, MEASURED, FAILED, UNSUPPORTED, TIMEOUT, STATES };
+enum level { FINE, NOTE, WARNING, UNKNOWN, LEVELS };
 
 extern const char *const figure_names[FIGURES];
 extern const char *const state_names[STATES];
@@ -42,6 +43,17 @@ struct block {
     double seconds;
     double steal;
     double load;
+    double other;    /* NaN in schema 1, which does not tell */
+    size_t round;    /* 0 in schema 1, of which nobody asks */
+    char *disturbed; /* why its figures may be off; NULL when they may not */
+};
+
+/* What was looked at before the run, and before it went on. */
+struct finding {
+    char *name;
+    enum level level;
+    char *found;
+    char *effect; /* may be NULL */
 };
 
 struct host {
@@ -55,6 +67,7 @@ struct host {
 
 struct run {
     char *path;
+    int64_t schema;
     char *matrix;
     size_t rounds;
     struct host host;
@@ -62,8 +75,11 @@ struct run {
     struct cell *cells;
     size_t block_count;
     struct block *blocks;
+    size_t finding_count;
+    struct finding *findings;
+    size_t resumed; /* how often the run went on */
     bool ended;
-    bool interrupted;
+    bool interrupted; /* when it ended */
 };
 
 /* NULL when the file is refused; *error is then one malloced sentence. */

@@ -1,6 +1,7 @@
 #include "text.h"
 
 #include "analysis.h"
+#include "disturbance.h"
 #include "foot.h"
 #include "layout.h"
 #include "medians.h"
@@ -18,17 +19,37 @@ struct page {
     bool *explained; /* by the index of the cell: why it has no number was said */
 };
 
+static char *describe_noise(const struct run *run) {
+    struct noise heard = noise(run);
+    if (!heard.known)
+        return sentence("unknown: no block was finished");
+    char *others = isnan(heard.other) ? sentence("%s", "")
+                                      : sentence(", other programs %.1f %%", heard.other * 100);
+    char *disturbance = describe_disturbance(run);
+    char *text = sentence("%s: steal %.1f %%, load %.1f%s%s%s", heard.high ? "high" : "low",
+                          heard.steal * 100, heard.load, others, disturbance ? "; " : "",
+                          disturbance ? disturbance : "");
+    free(disturbance);
+    free(others);
+    return text;
+}
+
+static void print_warnings(const struct page *page) {
+    size_t count;
+    char **warnings = find_warnings(page->run, &count);
+    for (size_t i = 0; i < count; i++)
+        print_named(page->out, i == 0 ? "Beware " : "       ", warnings[i]);
+    free(warnings);
+}
+
 static void print_head(const struct page *page) {
     const struct host *host = &page->run->host;
     print_named(page->out, "Host   ",
                 sentence("%jd x %s%s, Linux %s, %s, %s pages", (intmax_t)host->cpus, host->cpu,
                          host->is_virtual ? " (virtual)" : "", host->kernel, host->libc,
                          label_size(host->page_size).text));
-    struct noise heard = noise(page->run);
-    print_named(page->out, "Noise  ",
-                heard.known ? sentence("%s: steal %.1f %%, load %.1f", heard.high ? "high" : "low",
-                                       heard.steal * 100, heard.load)
-                            : sentence("unknown: no block was finished"));
+    print_named(page->out, "Noise  ", describe_noise(page->run));
+    print_warnings(page);
 }
 
 static char *describe_gap(int64_t gap, const char *between) {

@@ -51,6 +51,8 @@ changed() {
 
 @test "a standard run, with cells at some sizes only" { golden standard 0 standard.jsonl; }
 
+@test "a resumed run, with disturbed blocks and warnings" { golden resumed 0 resumed.jsonl; }
+
 @test "bounds of a standard run" { golden bounds-standard 5 --bounds "$bounds" standard.jsonl; }
 
 @test "bounds of a quick run" { golden bounds-quick 0 --bounds "$bounds" quick.jsonl; }
@@ -156,8 +158,8 @@ shifted() {
 }
 
 @test "a newer schema" {
-    changed 1 's/"schema":1/"schema":2/'
-    refused "bad:1: schema 2 is newer than 1, the newest known here" bad
+    changed 1 's/"schema":1/"schema":3/'
+    refused "bad:1: schema 3 is newer than 2, the newest known here" bad
 }
 
 @test "broken JSON in the middle" {
@@ -206,9 +208,72 @@ shifted() {
     changed 1 's/spawn.vfork/spawn\/posix_spawn/'
     refused 'bad:1: the cell spawn/posix_spawn/rss:1GiB/gap:0/target:dynamic is listed twice' bad
     changed 1 p
-    refused 'bad:2: `kind` is not one of cell, block, end' bad
+    refused 'bad:2: `kind` is not one of cell, block, resume, end' bad
     changed '$' p
     refused 'bad:9: there is a line after the end' bad
+}
+
+# altered FILTER: the run resumed with its lines changed by jq, in the file `bad`.
+altered() {
+    cd "$BATS_TEST_TMPDIR" || return
+    jq -c "$1" "$here/runs/resumed.jsonl" >bad
+    ! cmp -s bad "$here/runs/resumed.jsonl"
+}
+
+@test "what schema 2 adds is checked as strictly" {
+    altered 'if .kind == "run" then del(.findings) else . end'
+    refused 'bad:1: `findings` is missing' bad
+    altered 'if .kind == "run" then .findings[1].level = "bad" else . end'
+    refused 'bad:1: `level` is bad, not one of good, note, warning, unknown' bad
+    altered 'if .kind == "run" then .findings[1].effect = 5 else . end'
+    refused 'bad:1: `effect` is not a text' bad
+    altered 'if .kind == "block" then del(.other) else . end'
+    refused 'bad:7: `other` is missing' bad
+    altered 'if .kind == "block" then .disturbed = true else . end'
+    refused 'bad:7: `disturbed` is not a text' bad
+    altered 'if .kind == "block" then .round = 4 else . end'
+    refused 'bad:7: round 4 does not exist: the run has 4, from 0' bad
+}
+
+@test "a run that goes on" {
+    altered 'if .kind == "resume" then .rounds = 3 else . end'
+    refused 'bad:47: `rounds` is below 4' bad
+    altered 'if .kind == "resume" then .rounds = 10001 else . end'
+    refused 'bad:47: `rounds` is above 10000' bad
+    altered 'if .kind == "resume" then .rounds = 5 elif .round == 5 then .round = 4 else . end'
+    refused 'bad:59: the cell spawn/null has round 4 twice' bad
+    altered 'if .kind == "resume" then del(.findings) else . end'
+    refused 'bad:47: `findings` is missing' bad
+    altered 'if .kind == "resume" then .kind = "block" else . end'
+    refused 'bad:47: there is a line after the end' bad
+    changed '$' 'a {"kind":"resume","rounds":2,"started":"2026-11-29T15:02:10Z","findings":[]}'
+    refused 'bad:9: schema 1 has no resume line' bad
+    (sed -n '1p;47p' "$here/runs/resumed.jsonl"; sed -n '47,$p' "$here/runs/resumed.jsonl") >bad
+    run "$report" bad
+    [ "$status" -eq 0 ]
+    [[ $output == *"(36 of 72 measured, 0 failed; resumed 2 times)" ]]
+}
+
+@test "a run that was cut off after it went on" {
+    size=$(stat -c %s resumed.jsonl) before=$(head -n 46 resumed.jsonl | wc -c)
+    resumed=$(head -n 47 resumed.jsonl | wc -c)
+    for ((cut = before; cut < size; cut += 61)); do
+        head -c $cut resumed.jsonl >"$BATS_TEST_TMPDIR/cut"
+        run "$report" "$BATS_TEST_TMPDIR/cut"
+        [ "$status" -eq 0 ]
+        if ((cut < resumed)); then
+            [[ $output == *"; interrupted)" ]]
+        else
+            [[ ${output//$'\n        '/ } == *" of 72 measured, 0 failed; resumed once; no end: killed, or still running)" ]]
+        fi
+    done
+}
+
+@test "few disturbed rounds are named, many are counted" {
+    run "$report" <(jq -c 'if .kind == "block" and .rss == 0 then .disturbed = "x" else . end' resumed.jsonl)
+    [[ ${output//$'\n       '/ } == *"; 9 of 16 blocks were disturbed (8 rounds; at worst other programs used 17 % of the CPU time); their samples are kept"* ]]
+    run "$report" <(jq -c 'if .round == 3 then del(.disturbed) else . end' resumed.jsonl)
+    [[ ${output//$'\n       '/ } == *"Noise  low: "*"; 1 of 16 blocks was disturbed (round 4; other programs used 17 % of the CPU time); its samples are kept"* ]]
 }
 
 @test "bounds that cannot be read" {

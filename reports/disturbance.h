@@ -1,0 +1,12 @@
+#pragma once
+
+#include "run.h"
+
+/*
+ * "2 of 160 blocks were disturbed (...)" as a malloced sentence without its full stop; NULL when
+ * none was.
+ */
+char *describe_disturbance(const struct run *run);
+
+/* The warnings among the findings, each once, as malloced texts in a malloced array. */
+char **find_warnings(const struct run *run, size_t *count);
