@@ -10,6 +10,7 @@
  */
 
 enum { DEFAULT_GAP = 1000000 };
+#define DEFAULT_TARGET "tiny"
 
 struct estimate {
     size_t rounds;      /* that gave a value */

@@ -15,7 +15,7 @@ struct medians {
     size_t count;
     struct table *table;
     struct notes notes;
-    bool *explained;
+    struct marks *marks;
 };
 
 static const struct cell *cell_at(const struct medians *medians, const struct row *row,
@@ -60,7 +60,7 @@ static void explain(struct medians *medians, const struct row *row, const struct
     notes_add(&medians->notes, row->strategy, column->head.text, why);
     free(why);
     if (cell)
-        medians->explained[cell - medians->run->cells] = true;
+        medians->marks->explained[cell - medians->run->cells] = true;
 }
 
 static void fill_row(struct medians *medians, const struct row *row, size_t place) {
@@ -74,16 +74,18 @@ static void fill_row(struct medians *medians, const struct row *row, size_t plac
                   missing ? "-" : show(medians, column, cell, unit).text);
         if (missing && column->shows == MEDIAN)
             explain(medians, row, column, cell);
+        if (!missing)
+            medians->marks->shown[cell - medians->run->cells] = true;
     }
 }
 
 void print_medians(FILE *out, const struct view *view, const char *names,
-                   const struct column *columns, size_t count, bool *explained) {
+                   const struct column *columns, size_t count, struct marks *marks) {
     struct medians medians = {.run = view->run,
                               .columns = columns,
                               .count = count,
                               .table = table_new(view->row_count + 2, count + 1),
-                              .explained = explained};
+                              .marks = marks};
     table_set(medians.table, 0, 0, names);
     for (size_t i = 0; i < count; i++) {
         table_set(medians.table, 0, i + 1, columns[i].head.text);

@@ -17,10 +17,15 @@ struct column {
     struct axes axes; /* the row gives the strategy */
 };
 
+/* What the page has said so far of each cell, by its index in the run. */
+struct marks {
+    bool *shown;     /* a table has a number of it */
+    bool *explained; /* why it has none */
+};
+
 /*
  * Prints the rows of which the run holds a cell, under the head `names`, the floors below a gap;
- * then why a number is missing. Marks in `explained` the cells, by their index in the run, of which
- * that was said.
+ * then why a number is missing. Marks the cells.
  */
 void print_medians(FILE *out, const struct view *view, const char *names,
-                   const struct column *columns, size_t count, bool *explained);
+                   const struct column *columns, size_t count, struct marks *marks);

@@ -16,7 +16,7 @@
 struct page {
     FILE *out;
     const struct run *run;
-    bool *explained; /* by the index of the cell: why it has no number was said */
+    struct marks marks;
 };
 
 static char *describe_noise(const struct run *run) {
@@ -87,7 +87,7 @@ static char *describe_rounds(const struct view *view) {
     return sentence("median of %zu round%s", most, most == 1 ? "" : "s");
 }
 
-static void print_calls(const struct page *page, const struct view *view) {
+static void print_calls(struct page *page, const struct view *view) {
     if (view->size_count == 0)
         return;
     char *rounds = describe_rounds(view), *gap = describe_gap(view->gap, "spawns");
@@ -110,8 +110,7 @@ static void print_calls(const struct page *page, const struct view *view) {
     axes.rss = view->largest;
     *last = (struct column){.shows = P99, .figure = CALL, .axes = axes};
     snprintf(last->head.text, sizeof last->head.text, "p99 %.27s", label_at(axes.rss).text);
-    print_medians(page->out, view, "parent's memory", columns, view->size_count + 1,
-                  page->explained);
+    print_medians(page->out, view, "parent's memory", columns, view->size_count + 1, &page->marks);
     free(columns);
 }
 
@@ -125,12 +124,8 @@ static bool any_has(const struct view *view, enum figure figure, struct axes axe
     return false;
 }
 
-static void print_whole(const struct page *page, const struct view *view) {
-    if (view->size_count == 0)
-        return;
-    struct axes axes = {
-        .rss = view->largest, .gap = view->gap, .at_once = 1, .target = view->target};
-    struct column columns[FIGURES + 1];
+/* The whole of one spawn; how many columns that is. */
+static size_t fill_figures(const struct view *view, struct axes axes, struct column *columns) {
     size_t count = 0;
     for (enum figure figure = CALL; figure < FIGURES; figure++) {
         if (figure == READY && !any_has(view, READY, axes))
@@ -138,48 +133,130 @@ static void print_whole(const struct page *page, const struct view *view) {
         columns[count] = (struct column){.figure = figure, .axes = axes};
         snprintf(columns[count++].head.text, sizeof columns->head.text, "%s", figure_names[figure]);
     }
+    return count;
+}
+
+static void print_whole(struct page *page, const struct view *view) {
+    if (view->size_count == 0)
+        return;
+    struct axes axes = {
+        .rss = view->largest, .gap = view->gap, .at_once = 1, .target = view->target};
+    struct column columns[FIGURES + 1];
+    size_t count = fill_figures(view, axes, columns);
     axes.gap = 0;
     if (view->gap != 0 && any_has(view, CALL, axes))
         columns[count++] =
             (struct column){.head = {"call back to back"}, .figure = CALL, .axes = axes};
     fprintf(page->out, "\nThe whole spawn %s: medians\n", label_at(view->largest).text);
-    print_medians(page->out, view, "", columns, count, page->explained);
+    print_medians(page->out, view, "", columns, count, &page->marks);
 }
 
-static void print_burst(const struct page *page, const struct view *view,
-                        const struct burst *burst) {
-    struct axes axes = {
-        .rss = burst->rss, .gap = burst->gap, .at_once = burst->at_once, .target = view->target};
-    const struct column columns[] = {
-        {.head = {"caller held"}, .figure = CALL, .axes = axes},
-        {.head = {"all reaped"}, .figure = TOTAL, .axes = axes},
-        {.head = {"per second"}, .shows = PER_SECOND, .figure = TOTAL, .axes = axes},
-    };
-    char *gap = describe_gap(burst->gap, "bursts");
-    bool usual = burst->gap == view->gap;
-    fprintf(page->out, "\n%jd at once %s%s%s: medians\n", (intmax_t)burst->at_once,
-            label_at(burst->rss).text, usual ? "" : ", ", usual ? "" : gap);
+static size_t fill_burst(struct axes axes, struct column *columns) {
+    columns[0] = (struct column){.head = {"caller held"}, .figure = CALL, .axes = axes};
+    columns[1] = (struct column){.head = {"all reaped"}, .figure = TOTAL, .axes = axes};
+    columns[2] =
+        (struct column){.head = {"per second"}, .shows = PER_SECOND, .figure = TOTAL, .axes = axes};
+    return 3;
+}
+
+/* One place of the matrix, whose head names what is not as in the rest of the page. */
+static void print_place(struct page *page, const struct view *view, struct axes axes) {
+    struct column columns[FIGURES];
+    bool burst = axes.at_once > 1;
+    size_t count = burst ? fill_burst(axes, columns) : fill_figures(view, axes, columns);
+    char *what = burst ? sentence("%jd at once", (intmax_t)axes.at_once) : sentence("One spawn");
+    char *gap = describe_gap(axes.gap, burst ? "bursts" : "spawns");
+    bool usual_gap = axes.gap == view->gap, usual_target = !strcmp(axes.target, view->target);
+    fputc('\n', page->out);
+    print_named(page->out, "",
+                sentence("%s %s%s%s%s%s: medians", what, label_at(axes.rss).text,
+                         usual_gap ? "" : ", ", usual_gap ? "" : gap, usual_target ? "" : ", ",
+                         usual_target ? "" : describe_target(axes.target)));
     free(gap);
-    print_medians(page->out, view, "", columns, sizeof columns / sizeof *columns, page->explained);
+    free(what);
+    print_medians(page->out, view, "", columns, count, &page->marks);
+}
+
+static void print_bursts(struct page *page, const struct view *view) {
+    for (size_t i = 0; i < view->burst_count; i++) {
+        const struct burst *burst = &view->bursts[i];
+        print_place(page, view,
+                    (struct axes){.rss = burst->rss,
+                                  .gap = burst->gap,
+                                  .at_once = burst->at_once,
+                                  .target = view->target});
+    }
+}
+
+/* The calls with another gap than the page's, at all sizes. */
+static void print_gap(struct page *page, const struct view *view, struct axes axes) {
+    size_t count;
+    int64_t *sizes = find_sizes(view, axes.gap, &count);
+    struct column *columns = must(calloc(count, sizeof *columns));
+    for (size_t i = 0; i < count; i++) {
+        axes.rss = sizes[i];
+        columns[i] = (struct column){.head = label_size(axes.rss), .figure = CALL, .axes = axes};
+    }
+    char *gap = describe_gap(axes.gap, "spawns");
+    fprintf(page->out, "\nHow long one spawn holds its caller, %s: medians\n", gap);
+    print_medians(page->out, view, "parent's memory", columns, count, &page->marks);
+    free(gap);
+    free(columns);
+    free(sizes);
+}
+
+/* The total of every target at one size. */
+static void print_targets(struct page *page, const struct view *view, struct axes axes) {
+    size_t count;
+    char **targets = find_targets(page->run, &count);
+    struct column *columns = must(calloc(count, sizeof *columns));
+    for (size_t i = 0; i < count; i++) {
+        axes.target = targets[i];
+        columns[i] = (struct column){.figure = TOTAL, .axes = axes};
+        snprintf(columns[i].head.text, sizeof columns->head.text, "%s", targets[i]);
+    }
+    fprintf(page->out, "\nOther targets %s: medians of \"total\"\n", label_at(axes.rss).text);
+    print_medians(page->out, view, "", columns, count, &page->marks);
+    free(columns);
+    free(targets);
+}
+
+/* What was measured beside the page's main tables; the first table that fits a cell shows it. */
+static void print_rest(struct page *page, const struct view *view) {
+    for (size_t i = 0; i < page->run->cell_count; i++) {
+        const struct cell *cell = &page->run->cells[i];
+        if (page->marks.shown[i] || !is_spawn(cell) || count_rounds(page->run, cell) == 0)
+            continue;
+        bool usual_target = !strcmp(cell->axes.target, view->target);
+        if (cell->axes.at_once == 1 && usual_target)
+            print_gap(page, view, cell->axes);
+        else if (cell->axes.at_once == 1 && cell->axes.gap == view->gap)
+            print_targets(page, view, cell->axes);
+        else
+            print_place(page, view, cell->axes);
+    }
 }
 
 void text_print(const struct run *run, FILE *out) {
-    bool *explained = must(calloc(run->cell_count, sizeof *explained));
-    struct page page = {.out = out, .run = run, .explained = explained};
+    struct page page = {.out = out,
+                        .run = run,
+                        .marks = {.shown = must(calloc(run->cell_count, sizeof(bool))),
+                                  .explained = must(calloc(run->cell_count, sizeof(bool)))}};
     size_t count;
     char **targets = find_targets(run, &count);
     print_head(&page);
-    for (size_t i = 0; i < count; i++) {
+    if (count > 0) {
         struct view view;
-        view_open(&view, run, targets[i]);
+        view_open(&view, run, targets[0]);
         print_calls(&page, &view);
         print_whole(&page, &view);
-        for (size_t burst = 0; burst < view.burst_count; burst++)
-            print_burst(&page, &view, &view.bursts[burst]);
+        print_bursts(&page, &view);
+        print_rest(&page, &view);
         verdict_print(&view, out);
         view_close(&view);
     }
     free(targets);
-    foot_print(run, explained, out);
-    free(explained);
+    foot_print(run, page.marks.explained, out);
+    free(page.marks.shown);
+    free(page.marks.explained);
 }

@@ -7,16 +7,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-static bool is_spawn(const struct cell *cell) {
+bool is_spawn(const struct cell *cell) {
     return !strncmp(cell->name, "spawn/", strlen("spawn/")) && !is_null(cell);
 }
 
 static bool is_seen(const struct view *view, const struct cell *cell) {
     return is_spawn(cell) && !strcmp(cell->axes.target, view->target);
-}
-
-static bool is_single(const struct view *view, const struct cell *cell) {
-    return is_seen(view, cell) && cell->axes.at_once == 1 && cell->axes.gap == view->gap;
 }
 
 char **find_targets(const struct run *run, size_t *count) {
@@ -27,8 +23,13 @@ char **find_targets(const struct run *run, size_t *count) {
         size_t same = 0;
         while (same < *count && strcmp(targets[same], target))
             same++;
-        if (same == *count && is_spawn(&run->cells[i]))
-            targets[(*count)++] = target;
+        if (same < *count || !is_spawn(&run->cells[i]))
+            continue;
+        targets[(*count)++] = target;
+        if (!strcmp(target, DEFAULT_TARGET)) {
+            memmove(&targets[1], targets, (*count - 1) * sizeof *targets);
+            targets[0] = target;
+        }
     }
     return targets;
 }
@@ -44,16 +45,26 @@ static int64_t choose_gap(const struct view *view) {
     return gap < 0 ? DEFAULT_GAP : gap;
 }
 
-static void add_size(struct view *view, int64_t rss) {
+static void add_size(int64_t *sizes, size_t *count, int64_t rss) {
     size_t place = 0;
-    while (place < view->size_count && view->sizes[place] < rss)
+    while (place < *count && sizes[place] < rss)
         place++;
-    if (place < view->size_count && view->sizes[place] == rss)
+    if (place < *count && sizes[place] == rss)
         return;
-    memmove(&view->sizes[place + 1], &view->sizes[place],
-            (view->size_count - place) * sizeof *view->sizes);
-    view->sizes[place] = rss;
-    view->size_count++;
+    memmove(&sizes[place + 1], &sizes[place], (*count - place) * sizeof *sizes);
+    sizes[place] = rss;
+    (*count)++;
+}
+
+int64_t *find_sizes(const struct view *view, int64_t gap, size_t *count) {
+    int64_t *sizes = must(calloc(view->run->cell_count, sizeof *sizes));
+    *count = 0;
+    for (size_t i = 0; i < view->run->cell_count; i++) {
+        const struct cell *cell = &view->run->cells[i];
+        if (is_seen(view, cell) && cell->axes.at_once == 1 && cell->axes.gap == gap)
+            add_size(sizes, count, cell->axes.rss);
+    }
+    return sizes;
 }
 
 static void add_burst(struct view *view, const struct axes *axes) {
@@ -116,17 +127,14 @@ static void sort_rows(struct view *view) {
 void view_open(struct view *view, const struct run *run, char *target) {
     *view = (struct view){.run = run, .target = target};
     view->gap = choose_gap(view);
-    view->sizes = must(calloc(run->cell_count, sizeof *view->sizes));
+    view->sizes = find_sizes(view, view->gap, &view->size_count);
     view->rows = must(calloc(run->cell_count, sizeof *view->rows));
     view->bursts = must(calloc(run->cell_count, sizeof *view->bursts));
     for (size_t i = 0; i < run->cell_count; i++) {
         const struct cell *cell = &run->cells[i];
-        if (!is_seen(view, cell))
-            continue;
-        add_row(view, cell);
-        if (is_single(view, cell))
-            add_size(view, cell->axes.rss);
-        if (cell->axes.at_once > 1)
+        if (is_spawn(cell))
+            add_row(view, cell);
+        if (is_seen(view, cell) && cell->axes.at_once > 1)
             add_burst(view, &cell->axes);
     }
     find_largest(view);

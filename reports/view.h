@@ -4,7 +4,8 @@
 
 /*
  * What one page compares: spawns of one target with one gap, over sizes and strategies. The default
- * gap where the run has it, and all else as the run has it.
+ * target and gap where the run has them, and all else as the run has it. Some tables show what
+ * differs from it, under heads that say so.
  */
 
 struct burst {
@@ -33,11 +34,16 @@ struct view {
     struct burst *bursts; /* ascending */
 };
 
-/* The targets of the run, as a malloced array. */
+/* The targets of the run, the one of the view first, as a malloced array. */
 char **find_targets(const struct run *run, size_t *count);
 
 void view_open(struct view *view, const struct run *run, char *target);
 void view_close(struct view *view);
+
+bool is_spawn(const struct cell *cell); /* and not the null cell */
+
+/* At which the view's target was spawned one at a time with a gap: malloced, ascending. */
+int64_t *find_sizes(const struct view *view, int64_t gap, size_t *count);
 
 /* The strategy's cell of one spawn at a time at a size; NULL when the run has none. */
 const struct cell *view_cell(const struct view *view, const char *strategy, int64_t rss);

@@ -133,9 +133,37 @@ shifted() {
     [[ ${output//$'\n'/ } == *"vfork holds it least: "*"; not told apart from it: clone3."* ]]
 }
 
-@test "each target has its own tables" {
+@test "the shape of the standard matrix: more targets, back to back at more sizes" {
+    golden targets 0 targets.jsonl
+}
+
+@test "without the default target the first one has the main tables" {
     run "$report" <(sed '1s/"target":"dynamic"\(}]\)/"target":"static"\1/' one-round.jsonl)
-    [[ $output == *"a dynamic program, "*"a static program, "* ]]
+    [[ $output == *$'\na dynamic program, '*$'\nOther targets at 1 GiB: '*" dynamic    static"$'\n'* ]]
+}
+
+@test "every cell that was measured is shown, whatever its axes" {
+    # Each cell's samples tell its number; some cells are where no table looks for them.
+    jq -c 'if .kind == "run" then .cells |= map(
+            if .name == "spawn/floor_vm/rss:256MiB" then .at_once = 16
+            elif .name == "spawn/fork/rss:256MiB" then .gap = 10000000
+            elif .name == "spawn/vfork/rss:1GiB/target:static" then .at_once = 4
+            elif .name == "spawn/clone3/rss:1GiB/target:dynamic" then .gap = 0
+            elif .name == "spawn/posix_spawn/rss:1GiB/target:static" then .rss = 0
+            else . end) else . end' targets.jsonl |
+        jq -cs '(.[0].cells | to_entries | map({key: .value.name, value: (1000 + .key)}) | from_entries) as $number
+            | .[] | if .kind == "cell" then (1000000 * $number[.cell]) as $ns | .call = [$ns] | .total = [$ns] | .cpu = [$ns]
+                | del(.ready) else . end' >"$BATS_TEST_TMPDIR/numbered"
+    run "$report" "$BATS_TEST_TMPDIR/numbered"
+    [ "$status" -eq 0 ]
+    for ((number = 1001; number < 1081; number++)); do
+        [[ $output == *" $number ms"* ]]
+    done
+    [[ $output == *$'\n16 at once at 256 MiB: medians\n'* ]]
+    [[ $output == *$'\n4 at once at 1 GiB, a static program: medians\n'* ]]
+    [[ $output == *$'\nOne spawn at 1 GiB, back to back, a dynamic program: medians\n'* ]]
+    [[ $output == *$'\nHow long one spawn holds its caller, 10 ms of work between spawns: medians\n'* ]]
+    [[ $output == *$'\nOther targets at 0 MiB: '* ]]
 }
 
 @test "not a results file" {
