@@ -30,13 +30,8 @@ static bool own_folder(char *out, size_t size) {
     return true;
 }
 
-/* The programs of a build stand in a folder each, below the build's. */
-static bool is_built(const char *folder) {
-    return strncmp(folder, BUILD_ROOT "/", sizeof BUILD_ROOT) == 0;
-}
-
-/* The prefix: what stands before either folder of programs. */
-static bool prefix(const char *folder, char *out, size_t size) {
+/* The prefix that the folder's programs were installed below, when it looks like that. */
+static bool find_prefix(const char *folder, char *out, size_t size) {
     static const char *const tails[] = {"/" BIN_FOLDER, "/" PROGRAM_FOLDER};
     size_t length = strlen(folder);
     for (size_t i = 0; i < sizeof tails / sizeof *tails; i++) {
@@ -44,7 +39,14 @@ static bool prefix(const char *folder, char *out, size_t size) {
         if (length >= tail && strcmp(folder + length - tail, tails[i]) == 0)
             return write_path(out, size, "%.*s", (int)(length - tail), folder);
     }
-    return write_path(out, size, "%s", PREFIX);
+    return false;
+}
+
+/* The programs of a build stand in a folder each, below the build's; so may a prefix. */
+static bool is_built(const char *folder) {
+    char root[FOLDER];
+    return strncmp(folder, BUILD_ROOT "/", sizeof BUILD_ROOT) == 0 &&
+           !find_prefix(folder, root, sizeof root);
 }
 
 static bool locate(const char *built, const char *installed, const char *name, char *out,
@@ -54,8 +56,8 @@ static bool locate(const char *built, const char *installed, const char *name, c
         return false;
     if (is_built(folder))
         return write_path(out, size, "%s%s", built, name);
-    return prefix(folder, root, sizeof root) &&
-           write_path(out, size, "%s/%s%s", root, installed, name);
+    return write_path(out, size, "%s/%s%s", find_prefix(folder, root, sizeof root) ? root : PREFIX,
+                      installed, name);
 }
 
 bool path_program(const char *name, char *out, size_t size) {
@@ -72,6 +74,12 @@ bool path_program(const char *name, char *out, size_t size) {
 
 bool path_target(const char *name, char *out, size_t size) {
     return locate(BUILD_ROOT "/cases/targets/", PROGRAM_FOLDER "/targets/", name, out, size);
+}
+
+bool path_page(const char *program, char *out, size_t size) {
+    char file[256];
+    return write_path(file, sizeof file, "%s.1", program) &&
+           locate(BUILD_ROOT "/docs/", MAN_FOLDER "/man1/", file, out, size);
 }
 
 bool path_matrices(char *out, size_t size) {
