@@ -1,0 +1,74 @@
+# Completion of forkless for bash. Commands and flags are those that --help lists.
+# shellcheck shell=bash
+
+# The long flags of `forkless COMMAND`, or of forkless itself.
+_forkless_flags() {
+    "$@" --help 2>/dev/null </dev/null | sed -nE 's/^ {2,6}(-., )?(--[a-z-]+).*/\2/p'
+}
+
+_forkless_commands() {
+    "$1" --help 2>/dev/null </dev/null | sed -nE '/^ *Commands:/,/^$/s/^  ([a-z]+) .*/\1/p'
+}
+
+# Words for what stands behind the last comma.
+_forkless_list() {
+    local before=
+    [[ $cur != *,* ]] || before=${cur%,*},
+    mapfile -t COMPREPLY < <(compgen -P "$before" -W "$1" -- "${cur##*,}")
+}
+
+# Files whose names end so, and folders; without an ending, all.
+_forkless_files() {
+    local found
+    mapfile -t found < <(
+        [ -z "$1" ] || compgen -d -- "$cur"
+        compgen -f -X "${1:+!*$1}" -- "$cur"
+    )
+    COMPREPLY+=("${found[@]}")
+    compopt -o filenames 2>/dev/null || true # only while bash completes
+}
+
+_forkless_words() { mapfile -t COMPREPLY < <(compgen -W "$1" -- "$cur"); }
+
+_forkless_bench() {
+    case $previous in
+    -o | --output | --resume) _forkless_files "" ;;
+    --strategy) _forkless_list "fork vfork posix_spawn clone3 forkless_spawn forkless_start floor_vfork floor_vm" ;;
+    --target)
+        _forkless_list "tiny silent static dynamic"
+        _forkless_files ""
+        ;;
+    -r | --rounds | -s | --seed | -f | --filter | --rss | --gap | --at-once | --samples | -d | --deadline) ;;
+    *)
+        _forkless_words "quick standard full calibrate"
+        _forkless_files .yaml
+        ;;
+    esac
+}
+
+_forkless() {
+    local program=${COMP_WORDS[0]} cur=${COMP_WORDS[COMP_CWORD]} previous=
+    [ "$COMP_CWORD" -eq 0 ] || previous=${COMP_WORDS[COMP_CWORD - 1]}
+    # bash makes --flag=value three words.
+    if [ "$cur" = = ]; then
+        cur=
+    elif [ "$previous" = = ]; then
+        previous=${COMP_WORDS[COMP_CWORD - 2]}
+    fi
+    COMPREPLY=()
+    if [ "$COMP_CWORD" -eq 1 ]; then
+        case $cur in
+        -*) _forkless_words "$(_forkless_flags "$program")" ;;
+        *) _forkless_words "$(_forkless_commands "$program")" ;;
+        esac
+        return
+    fi
+    case ${COMP_WORDS[1]}/$cur in
+    help/*) _forkless_words "$(_forkless_commands "$program")" ;;
+    */-*) _forkless_words "$(_forkless_flags "$program" "${COMP_WORDS[1]}")" ;;
+    bench/*) _forkless_bench ;;
+    *) _forkless_files "" ;;
+    esac
+}
+
+complete -F _forkless forkless

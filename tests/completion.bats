@@ -1,0 +1,78 @@
+#!/usr/bin/env bats
+# docs/completions: what bash and zsh offer.
+# shellcheck disable=SC2154  # meson and run set the variables
+
+bats_require_minimum_version 1.5.0
+
+setup() { cd "$BATS_TEST_TMPDIR" || return; }
+
+# offers WORD...: what is offered for the last word, sorted.
+offers() {
+    # shellcheck disable=SC2016
+    bash -euo pipefail -c 'source "$0"
+        COMP_WORDS=("$@") COMP_CWORD=$(($# - 1)) COMPREPLY=()
+        _forkless
+        [ "${#COMPREPLY[@]}" -eq 0 ] || printf "%s\n" "${COMPREPLY[@]}"' \
+        "$SOURCE/docs/completions/forkless.bash" "$BUILD/harness/forkless" "$@" | sort
+}
+
+lines() { printf '%s\n' "$@" | sort; }
+
+@test "it is registered for forkless" {
+    # shellcheck disable=SC2016
+    run -0 bash -c 'source "$0"; complete -p forkless' "$SOURCE/docs/completions/forkless.bash"
+    [ "$output" = "complete -F _forkless forkless" ]
+}
+
+@test "the commands of --help" {
+    commands=$("$BUILD/harness/forkless" --help | sed -nE '/^ Commands:/,/^$/s/^  ([a-z]+) .*/\1/p' | sort)
+    [[ $commands == *bench* ]]
+    [ "$(offers '')" = "$commands" ]
+    [ "$(offers help '')" = "$commands" ]
+    [ "$(offers be)" = bench ]
+    [ "$(offers x)" = "" ]
+}
+
+@test "the flags of --help, of each program" {
+    diff <(offers --) <(lines --help --usage --version)
+    for program in "$BUILD"/*/forkless-*; do
+        [ -f "$program" ] || continue
+        diff <(offers "${program##*/forkless-}" --) \
+            <("$program" --help | grep -E '^ {2,6}-' | grep -oE -- '^ {2,6}(-., )?--[a-z-]+' | grep -oE -- '--.*' | sort)
+    done
+    [ "$(offers bench --ou)" = --output ]
+    [ "$(offers no-such-command --)" = "" ]
+}
+
+@test "matrices and matrix files" {
+    touch my.yaml my.jsonl
+    mkdir folder
+    diff <(offers bench '') <(lines quick standard full calibrate my.yaml folder)
+    [ "$(offers bench q)" = quick ]
+    for matrix in "$SOURCE"/cases/*.yaml; do
+        [ ! -e "$matrix" ] || offers bench '' | grep -x "$(basename "$matrix" .yaml)"
+    done
+}
+
+@test "the strategies that there are, also in a list" {
+    strategies=$(jq -r '.cells[]?.strategy' "$SOURCE"/results/reference/*quick.jsonl | grep -vx null | sort -u)
+    [ "$(offers bench --strategy '')" = "$strategies" ]
+    [ "$(offers bench --strategy = '')" = "$strategies" ]
+    [ "$(offers bench --strategy = posix)" = posix_spawn ]
+    diff <(offers bench --strategy fork,forkless) <(lines fork,forkless_spawn fork,forkless_start)
+}
+
+@test "targets and files" {
+    touch 'a file' dump
+    diff <(offers bench --target '') <(lines tiny silent static dynamic 'a file' dump)
+    diff <(offers bench --target d) <(lines dynamic dump)
+    diff <(offers bench -o '') <(lines 'a file' dump)
+    diff <(offers bench --resume = du) <(lines dump)
+    diff <(offers report '') <(lines 'a file' dump)
+    [ "$(offers bench --rounds '')" = "" ]
+}
+
+@test "zsh can read its own" {
+    command -v zsh >/dev/null || skip "there is no zsh"
+    zsh -n "$SOURCE/docs/completions/_forkless"
+}
