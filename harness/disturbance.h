@@ -6,11 +6,13 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "host.h"
+
 /* Since boot, or since this process began. */
 struct activity {
-    uint64_t all_ticks, busy_ticks, stolen_ticks; /* of all CPUs */
-    double own_seconds;                           /* of this process and the children it reaped */
-    uint64_t voluntary, involuntary;              /* context switches of those children */
+    struct cpu_time cpus;
+    double own_seconds;              /* of this process and the children it reaped */
+    uint64_t voluntary, involuntary; /* context switches of those children */
 };
 
 struct activity activity_now(void);

@@ -3,14 +3,28 @@
 #define HOST_H
 
 #include <jansson.h>
+#include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
-/* The `host` and `build` of a run line. */
-json_t *host_describe(void);
-json_t *build_describe(void);
+#include "build.h"
 
-/* Why this build's figures would mislead, or NULL. */
-const char *build_objection(void);
+/* The `host` of a run line. */
+json_t *host_describe(void);
+
+/* Each writes one of its fields, or gives false: it cannot be seen from here. */
+bool host_hypervisor(char *out, size_t size);
+bool host_thp(char *out, size_t size);
+bool host_overcommit(uint64_t *mode);
+bool host_governor(char *out, size_t size);
+bool host_turbo(bool *on);
+json_t *host_mitigations(void); /* what the kernel says of each flaw of the CPU, by its name */
+
+struct cpu_time { /* of all CPUs, in ticks since boot */
+    uint64_t all, used, stolen;
+};
+struct cpu_time cpu_time_read(void);
+double cpu_time_steal(struct cpu_time before, struct cpu_time after);
 
 double load_average(void);
 
