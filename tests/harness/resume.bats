@@ -154,8 +154,8 @@ refused() {
     refused text "text: this is no forkless results file"
     : >empty
     refused empty "empty: there is no whole line in it: no run began"
-    head -c 50 whole.jsonl >cut
-    refused cut "cut: there is no whole line in it: no run began"
+    head -c 50 whole.jsonl >piece
+    refused piece "piece: there is no whole line in it: no run began"
     (cat whole.jsonl && echo '{"kind":"cell","round":0,"cell":"spawn/spork","state":"measured"}') >strange
     refused strange "strange: line $(wc -l <strange) is no line of this run"
     jq -c '.schema? |= (if . then 1 else empty end)' whole.jsonl >old
