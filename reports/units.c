@@ -1,8 +1,12 @@
 #include "units.h"
 
+#include <ctype.h>
+#include <errno.h>
 #include <math.h>
 #include <stddef.h>
 #include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 
 static const struct {
     const char *name;
@@ -61,10 +65,25 @@ struct label label_gap(int64_t ns) {
     return label_exact(ns, scales);
 }
 
+static const struct scale sizes[] = {
+    {"TiB", 1LL << 40}, {"GiB", 1LL << 30}, {"MiB", 1LL << 20}, {"KiB", 1LL << 10}, {"B", 1}};
+
 struct label label_size(int64_t bytes) {
-    static const struct scale scales[] = {
-        {"TiB", 1LL << 40}, {"GiB", 1LL << 30}, {"MiB", 1LL << 20}, {"KiB", 1LL << 10}, {"B", 1}};
-    return bytes == 0 ? (struct label){"0"} : label_exact(bytes, scales);
+    return bytes == 0 ? (struct label){"0"} : label_exact(bytes, sizes);
+}
+
+bool parse_size(const char *text, int64_t *bytes) {
+    char *suffix;
+    errno = 0;
+    long long whole = strtoll(text, &suffix, 10);
+    if (!isdigit((unsigned char)*text) || errno)
+        return false;
+    const struct scale *scale = sizes;
+    while (scale->size > 1 && strcmp(suffix, scale->name))
+        scale++;
+    if (scale->size == 1 && *suffix)
+        return false;
+    return !__builtin_mul_overflow(whole, scale->size, bytes);
 }
 
 struct label label_at(int64_t bytes) {

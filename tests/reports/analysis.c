@@ -132,6 +132,30 @@ static void growth_is_a_line_a_round(void **state) {
     run_free(run);
 }
 
+/* The expected numbers were computed in Python, the interval from all 5^5 ways to draw the rounds.
+ */
+static void a_figure_at_any_size_comes_from_the_lines(void **state) {
+    (void)state;
+    fprintf(file, HOST, 6);
+    const char *small[] = {"[100]", "[200]", "[150]", "[300]", "[120]", "[700]"};
+    const char *large[] = {"[120]", "[260]", "[150]", "[310]", "[80]", NULL};
+    for (int round = 0; round < 6; round++) {
+        add(round, "spawn/a", small[round]);
+        if (large[round])
+            add(round, "spawn/a/rss:2GiB", large[round]);
+    }
+    struct run *run = read_back();
+    struct axes axes = run_cell(run, "spawn/a")->axes;
+    struct estimate far = estimate_at(run, axes, CALL, 8LL << 30);
+    assert_int_equal(far.rounds, 5);
+    equal(far.value, 180);
+    equal(far.ci.low, 0); /* round 4 falls to -40 */
+    equal(far.ci.high, 440);
+    equal(estimate_at(run, axes, CALL, 1 << 30).value, 150);
+    assert_int_equal(estimate_at(run, run_cell(run, "spawn/b")->axes, CALL, 0).rounds, 0);
+    run_free(run);
+}
+
 /* A malloced list of whole numbers that follow each other. */
 static char *numbers(int first, int count) {
     char *list = NULL;
@@ -219,6 +243,7 @@ int main(void) {
         TEST(one_round_has_no_interval),
         TEST(comparisons_are_paired_by_round),
         TEST(growth_is_a_line_a_round),
+        TEST(a_figure_at_any_size_comes_from_the_lines),
         TEST(a_percentile_needs_samples),
         TEST(noise_is_weighted),
         TEST(states_are_counted),

@@ -39,6 +39,20 @@ static void sizes_and_gaps_are_exact(void **state) {
     assert_string_equal(label_gap(2000000000).text, "2 s");
 }
 
+static void sizes_are_read_as_they_are_written(void **state) {
+    (void)state;
+    int64_t bytes;
+    assert_true(parse_size("0", &bytes) && bytes == 0);
+    assert_true(parse_size("1073741825", &bytes) && bytes == 1073741825);
+    assert_true(parse_size("512MiB", &bytes) && bytes == 512LL << 20);
+    assert_true(parse_size("3KiB", &bytes) && bytes == 3072);
+    assert_true(parse_size("8388607TiB", &bytes) && bytes == INT64_MAX - (1LL << 40) + 1);
+    assert_false(parse_size("8388608TiB", &bytes));
+    assert_false(parse_size("1B", &bytes));
+    assert_false(parse_size("1 GiB", &bytes));
+    assert_false(parse_size("", &bytes));
+}
+
 static void rates_have_three_digits(void **state) {
     (void)state;
     assert_string_equal(label_rate(2909.1).text, "2910");
@@ -52,6 +66,7 @@ int main(void) {
         cmocka_unit_test(durations),
         cmocka_unit_test(a_row_is_in_ms_from_1_ms_on),
         cmocka_unit_test(sizes_and_gaps_are_exact),
+        cmocka_unit_test(sizes_are_read_as_they_are_written),
         cmocka_unit_test(rates_have_three_digits),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
