@@ -1,0 +1,181 @@
+#include "analysis.h"
+#include "layout.h"
+#include "memory.h"
+#include "run.h"
+#include "units.h"
+
+#include <argp.h>
+#include <err.h>
+#include <errno.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+
+/*
+ * Runs of one and the same program in pairs: how many cells differ all the same. What is compared
+ * is a cell's call in multiples of its floor's, so that what slows a whole block does not count.
+ */
+
+enum { GOOD = 0, INTERNAL = 1, USAGE = 2, APART = 5, INCONCLUSIVE = 6 };
+static const double MOST_APART = 0.02;
+
+const char *argp_program_version = "forkless-aa " FORKLESS_VERSION;
+
+struct runs {
+    size_t count;
+    struct run **list;
+};
+
+struct tally {
+    size_t cells;
+    size_t apart;
+};
+
+/* The multiple of its floor that a cell's call is; of no rounds where it has no floor. */
+static struct estimate multiple(const struct run *run, const struct cell *cell) {
+    struct axes axes = cell->axes;
+    axes.strategy = strcmp(axes.strategy, "forkless_start") ? "floor_vfork" : "floor_vm";
+    const struct cell *floor = find_cell(run, axes);
+    if (!floor || is_null(cell) || is_floor(cell))
+        return (struct estimate){.rounds = 0};
+    return estimate_ratio(run, cell, floor, CALL);
+}
+
+static bool are_apart(struct interval a, struct interval b) {
+    return a.high < b.low || b.high < a.low;
+}
+
+static void print_interval(struct interval interval, FILE *text) {
+    fprintf(text, "%s to %s", label_rate(interval.low).text, label_rate(interval.high).text);
+}
+
+static struct tally compare(const struct run *a, const struct run *b, FILE *cells) {
+    struct tally tally = {0};
+    for (size_t i = 0; i < a->cell_count; i++) {
+        const struct cell *cell = &a->cells[i];
+        struct estimate first = multiple(a, cell), second = multiple(b, run_cell(b, cell->name));
+        if (first.rounds < 2 || second.rounds < 2)
+            continue;
+        tally.cells++;
+        if (!are_apart(first.ci, second.ci))
+            continue;
+        fprintf(cells, "%s %s ", tally.apart++ ? "," : ":", cell->name);
+        print_interval(first.ci, cells);
+        fputs(" against ", cells);
+        print_interval(second.ci, cells);
+    }
+    return tally;
+}
+
+static struct tally print_pair(size_t pair, const struct run *a, const struct run *b) {
+    char *cells = NULL;
+    size_t length;
+    FILE *text = must(open_memstream(&cells, &length));
+    struct tally tally = compare(a, b, text);
+    fclose(text);
+    must(cells);
+    print_named(
+        stdout, "",
+        sentence("pair %zu: %zu of %zu cells apart%s", pair, tally.apart, tally.cells, cells));
+    free(cells);
+    return tally;
+}
+
+static bool same_host(const struct host *a, const struct host *b) {
+    return !strcmp(a->cpu, b->cpu) && a->cpus == b->cpus && a->is_virtual == b->is_virtual &&
+           !strcmp(a->kernel, b->kernel) && !strcmp(a->libc, b->libc) &&
+           a->page_size == b->page_size;
+}
+
+static bool same_axes(const struct axes *a, const struct axes *b) {
+    return !strcmp(a->strategy, b->strategy) && a->rss == b->rss && a->gap == b->gap &&
+           a->at_once == b->at_once && !strcmp(a->target, b->target);
+}
+
+static bool same_cells(const struct run *a, const struct run *b) {
+    if (a->cell_count != b->cell_count)
+        return false;
+    for (size_t i = 0; i < a->cell_count; i++) {
+        const struct cell *cell = run_cell(b, a->cells[i].name);
+        if (!cell || !same_axes(&a->cells[i].axes, &cell->axes))
+            return false;
+    }
+    return true;
+}
+
+/* Why two runs cannot be compared; NULL when they can. */
+static const char *unlike(const struct run *a, const struct run *b) {
+    return !same_host(&a->host, &b->host) ? "hosts" : !same_cells(a, b) ? "cells" : NULL;
+}
+
+static error_t parse_option(int key, char *argument, struct argp_state *state) {
+    struct runs *runs = state->input;
+    char *error;
+    switch (key) {
+    case ARGP_KEY_ARG:
+        runs->list = must(reallocarray(runs->list, runs->count + 1, sizeof(struct run *)));
+        runs->list[runs->count] = run_read(argument, &error);
+        if (!runs->list[runs->count++])
+            errx(USAGE, "%s", error);
+        return 0;
+    case ARGP_KEY_END:
+        if (runs->count == 0 || runs->count % 2)
+            argp_error(state, "runs come in pairs");
+        return 0;
+    default:
+        return ARGP_ERR_UNKNOWN;
+    }
+}
+
+static int judge(struct tally tally) {
+    if (tally.cells == 0) {
+        printf("no cell has a multiple of its floor in two rounds of both runs\n");
+        return INCONCLUSIVE;
+    }
+    double share = (double)tally.apart / (double)tally.cells;
+    bool within = share <= MOST_APART;
+    printf("%zu of %zu cells apart: %.1f %%, %s %.0f %%\n", tally.apart, tally.cells, share * 100,
+           within ? "within" : "beyond", MOST_APART * 100);
+    return within ? GOOD : APART;
+}
+
+static int compare_all(const struct runs *runs) {
+    struct tally all = {0};
+    for (size_t i = 1; i < runs->count; i++) {
+        const char *what = unlike(runs->list[0], runs->list[i]);
+        if (what) {
+            warnx("%s and %s are of unlike %s", runs->list[0]->path, runs->list[i]->path, what);
+            return USAGE;
+        }
+    }
+    for (size_t i = 0; i < runs->count; i += 2) {
+        struct tally pair = print_pair(i / 2 + 1, runs->list[i], runs->list[i + 1]);
+        all.cells += pair.cells;
+        all.apart += pair.apart;
+    }
+    return judge(all);
+}
+
+int main(int argc, char **argv) {
+    static const struct argp argp = {
+        .parser = parse_option,
+        .args_doc = "A B [A B...]",
+        .doc = "Counts the cells of two runs of one program on one host whose 95 % intervals of "
+               "`call`, in multiples of the floor, are disjoint."
+               "\vExit status: 0 at most 2 % are, 1 internal, 2 usage or a bad file, 5 more are, 6 "
+               "there is nothing to compare."};
+    struct runs runs = {0};
+    argp_err_exit_status = USAGE;
+    argp_parse(&argp, argc, argv, 0, NULL, &runs);
+    int status = compare_all(&runs);
+    for (size_t i = 0; i < runs.count; i++)
+        run_free(runs.list[i]);
+    free(runs.list);
+    bool lost = ferror(stdout);
+    errno = 0;
+    if (fclose(stdout) || lost) {
+        warnx("cannot write the counts: %s", errno ? strerror(errno) : "output error");
+        return INTERNAL;
+    }
+    return status;
+}
