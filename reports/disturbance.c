@@ -60,26 +60,20 @@ char *describe_disturbance(const struct run *run) {
     return text;
 }
 
-static bool is_known(char **texts, size_t count, const char *text) {
+static bool is_known(const char *const *warnings, size_t count, const char *found) {
     for (size_t i = 0; i < count; i++)
-        if (!strcmp(texts[i], text))
+        if (!strcmp(warnings[i], found))
             return true;
     return false;
 }
 
-char **find_warnings(const struct run *run, size_t *count) {
-    char **texts = must(calloc(run->finding_count + 1, sizeof *texts));
+const char **find_warnings(const struct run *run, size_t *count) {
+    const char **warnings = must(calloc(run->finding_count + 1, sizeof *warnings));
     *count = 0;
     for (size_t i = 0; i < run->finding_count; i++) {
         const struct finding *finding = &run->findings[i];
-        if (finding->level != WARNING)
-            continue;
-        char *text = finding->effect ? sentence("%s: %s", finding->found, finding->effect)
-                                     : sentence("%s", finding->found);
-        if (is_known(texts, *count, text))
-            free(text);
-        else
-            texts[(*count)++] = text;
+        if (finding->level == WARNING && !is_known(warnings, *count, finding->found))
+            warnings[(*count)++] = finding->found;
     }
-    return texts;
+    return warnings;
 }

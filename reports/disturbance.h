@@ -8,5 +8,5 @@
  */
 char *describe_disturbance(const struct run *run);
 
-/* The warnings among the findings, each once, as malloced texts in a malloced array. */
-char **find_warnings(const struct run *run, size_t *count);
+/* What the warnings among the findings found, each once, as a malloced array of the run's texts. */
+const char **find_warnings(const struct run *run, size_t *count);

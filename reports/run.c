@@ -77,8 +77,7 @@ static bool add_finding(struct source *source, struct run *run, const json_t *ob
     *finding = (struct finding){0};
     bool good = field_text(source, object, "name", &finding->name) &&
                 read_choice(source, object, "level", level_names, 0, LEVELS, &level) &&
-                field_text(source, object, "found", &finding->found) &&
-                field_optional_text(source, object, "effect", &finding->effect);
+                field_text(source, object, "found", &finding->found);
     finding->level = (enum level)level;
     return good;
 }
@@ -335,7 +334,6 @@ void run_free(struct run *run) {
     for (size_t i = 0; i < run->finding_count; i++) {
         free(run->findings[i].name);
         free(run->findings[i].found);
-        free(run->findings[i].effect);
     }
     free(run->findings);
     free(run->host.cpu);

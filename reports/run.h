@@ -53,7 +53,6 @@ struct finding {
     char *name;
     enum level level;
     char *found;
-    char *effect; /* may be NULL */
 };
 
 struct host {

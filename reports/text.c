@@ -36,9 +36,9 @@ static char *describe_noise(const struct run *run) {
 
 static void print_warnings(const struct page *page) {
     size_t count;
-    char **warnings = find_warnings(page->run, &count);
+    const char **warnings = find_warnings(page->run, &count);
     for (size_t i = 0; i < count; i++)
-        print_named(page->out, i == 0 ? "Beware " : "       ", warnings[i]);
+        print_named(page->out, i == 0 ? "Beware " : "       ", sentence("%s", warnings[i]));
     free(warnings);
 }
 

@@ -307,8 +307,8 @@ altered() {
     refused 'bad:1: `findings` is missing' bad
     altered 'if .kind == "run" then .findings[1].level = "bad" else . end'
     refused 'bad:1: `level` is bad, not one of good, note, warning, unknown' bad
-    altered 'if .kind == "run" then .findings[1].effect = 5 else . end'
-    refused 'bad:1: `effect` is not a text' bad
+    altered 'if .kind == "run" then .findings[1].found = 5 else . end'
+    refused 'bad:1: `found` is not a text' bad
     altered 'if .kind == "block" then del(.other) else . end'
     refused 'bad:7: `other` is missing' bad
     altered 'if .kind == "block" then .disturbed = true else . end'
