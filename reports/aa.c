@@ -19,7 +19,7 @@
 enum { GOOD = 0, INTERNAL = 1, USAGE = 2, APART = 5, INCONCLUSIVE = 6 };
 static const double MOST_APART = 0.02;
 
-const char *argp_program_version = "forkless-aa " FORKLESS_VERSION;
+const char *argp_program_version = "aa " FORKLESS_VERSION;
 
 struct runs {
     size_t count;

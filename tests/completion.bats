@@ -36,7 +36,7 @@ lines() { printf '%s\n' "$@" | sort; }
 @test "the flags of --help, of each program" {
     diff <(offers --) <(lines --help --usage --version)
     for program in "$BUILD"/*/forkless-*; do
-        [ -f "$program" ] || continue
+        [ -f "$program" ] && [ -x "$program" ] || continue
         diff <(offers "${program##*/forkless-}" --) \
             <("$program" --help | grep -E '^ {2,6}-' | grep -oE -- '^ {2,6}(-., )?--[a-z-]+' | grep -oE -- '--.*' | sort)
     done

@@ -1,5 +1,5 @@
 #!/usr/bin/env bats
-# forkless-aa, which counts the cells in which runs of the same program differ, and scripts/aa.
+# reports/aa, which counts the cells in which runs of the same program differ, and scripts/aa.
 
 bats_require_minimum_version 1.5.0
 
@@ -22,7 +22,7 @@ refused() {
     run -2 --separate-stderr "$aa" "$@"
     [ -z "$output" ]
     # shellcheck disable=SC2154  # bats sets it
-    [ "$stderr" = "forkless-aa: $sentence" ]
+    [ "$stderr" = "aa: $sentence" ]
 }
 
 @test "identical runs: nothing is apart, and what has no floor is not counted" {
