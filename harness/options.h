@@ -1,0 +1,22 @@
+/* The command line of forkless-bench. */
+#ifndef OPTIONS_H
+#define OPTIONS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "choose.h"
+
+enum { OK = 0, INTERNAL = 1, USAGE = 2, CELLS_FAILED = 3, UNSUPPORTED = 4, INTERRUPTED = 130 };
+
+struct options {
+    const char *output, *resume;
+    uint64_t rounds, seed, deadline_s; /* rounds 0: the matrix's */
+    bool has_seed, list, plan;
+    struct choice choice; /* without a name: quick */
+};
+
+/* Ends the process where what is asked for cannot be meant, or is only to be explained. */
+void options_read(struct options *, int argc, char **argv);
+
+#endif
