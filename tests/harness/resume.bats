@@ -5,7 +5,7 @@
 load support
 
 # Four cells in two rounds, of two sizes of parent.
-small=(-r 2 --strategy 'vfork,forkless_start' --rss '0,4MiB' --gap 1ms --at-once 1 --samples 60 -f '^spawn/(vfork|forkless)')
+small=(-r 2 --strategy 'vfork,forkless_start' --rss '0,4MiB' --gap 1ms --at-once 1 --samples 40 -f '^spawn/(vfork|forkless)')
 
 valid() { "$BATS_TEST_DIRNAME/../results/validate" "$SCHEMA" "$@"; }
 cells() { jq -r 'select(.kind == "cell") | "\(.round) \(.cell) \(.state)"' "$1" | sort; }
