@@ -3,16 +3,25 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 const char *files_root = "";
 
+bool files_path(const char *path, char *out, size_t size) {
+    if ((size_t)snprintf(out, size, "%s%s", files_root, path) < size)
+        return true;
+    errno = ENAMETOOLONG;
+    return false;
+}
+
 FILE *files_open(const char *path) {
     char whole[FILES_PATH];
-    if ((size_t)snprintf(whole, sizeof whole, "%s%s", files_root, path) >= sizeof whole) {
-        errno = ENAMETOOLONG;
-        return NULL;
-    }
-    return fopen(whole, "re");
+    return files_path(path, whole, sizeof whole) ? fopen(whole, "re") : NULL;
+}
+
+bool files_there(const char *path) {
+    char whole[FILES_PATH];
+    return files_path(path, whole, sizeof whole) && access(whole, F_OK) == 0;
 }
 
 bool files_line(const char *path, char *out, size_t size) {

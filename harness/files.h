@@ -14,7 +14,9 @@ enum { FILES_PATH = 1024 };
 
 /* Each gives false when the file, the key or a number is not there; *out then has no meaning. */
 
-FILE *files_open(const char *path); /* NULL: errno says why */
+bool files_path(const char *path, char *out, size_t size); /* with the root before it */
+FILE *files_open(const char *path);                        /* NULL: errno says why */
+bool files_there(const char *path);
 /* The first line, without its newline. */
 bool files_line(const char *path, char *out, size_t size);
 /* A line that is one whole number and nothing else. */

@@ -18,6 +18,12 @@
 
 #define CPU_FOLDER "/sys/devices/system/cpu"
 
+bool host_virtual(void) {
+    char flags[4096];
+    return files_value("/proc/cpuinfo", "flags", flags, sizeof flags) &&
+           strstr(flags, "hypervisor");
+}
+
 bool host_hypervisor(char *out, size_t size) {
     char vendor[13] = "";
 #ifdef __x86_64__
@@ -38,9 +44,8 @@ bool host_hypervisor(char *out, size_t size) {
 bool host_thp(char *out, size_t size) {
     char line[128];
     if (!files_line("/sys/kernel/mm/transparent_hugepage/enabled", line, sizeof line)) {
-        uint64_t there; /* whether /sys is */
         snprintf(out, size, "absent");
-        return files_number("/sys/kernel/mm/ksm/run", &there);
+        return files_there("/sys/kernel/mm");
     }
     static const char *const modes[] = {"always", "madvise", "never"};
     char *word = strchr(line, '[');
@@ -62,10 +67,9 @@ bool host_overcommit(uint64_t *mode) {
 bool host_governor(char *out, size_t size) {
     char pattern[FILES_PATH], line[64];
     glob_t found;
-    snprintf(pattern, sizeof pattern, "%s" CPU_FOLDER "/cpu[0-9]*/cpufreq/scaling_governor",
-             files_root);
     out[0] = '\0';
-    if (glob(pattern, 0, NULL, &found) != 0)
+    if (!files_path(CPU_FOLDER "/cpu[0-9]*/cpufreq/scaling_governor", pattern, sizeof pattern) ||
+        glob(pattern, 0, NULL, &found) != 0)
         return false;
     for (size_t i = 0; i < found.gl_pathc; i++) {
         if (!files_line(found.gl_pathv[i] + strlen(files_root), line, sizeof line))
@@ -93,7 +97,8 @@ json_t *host_mitigations(void) {
     char folder[FILES_PATH], path[FILES_PATH], line[256];
     struct dirent **entries;
     json_t *all = json_object();
-    snprintf(folder, sizeof folder, "%s" CPU_FOLDER "/vulnerabilities", files_root);
+    if (!files_path(CPU_FOLDER "/vulnerabilities", folder, sizeof folder))
+        return all;
     int count = scandir(folder, &entries, NULL, alphasort);
     for (int i = 0; i < count; i++) {
         snprintf(path, sizeof path, CPU_FOLDER "/vulnerabilities/%.255s", entries[i]->d_name);
@@ -168,20 +173,18 @@ static void add_settings(json_t *host) {
 }
 
 json_t *host_describe(void) {
-    char cpu[256], flags[4096], libc[64];
+    char cpu[256], libc[64];
     struct utsname kernel;
     if (!files_value("/proc/cpuinfo", "model name", cpu, sizeof cpu))
         cpu[0] = '\0';
-    if (!files_value("/proc/cpuinfo", "flags", flags, sizeof flags))
-        flags[0] = '\0';
     uname(&kernel);
     snprintf(libc, sizeof libc, "glibc %s", gnu_get_libc_version());
     long page = sysconf(_SC_PAGESIZE);
-    json_t *host = json_pack("{s:s,s:I,s:b,s:s,s:s,s:I,s:I}", "cpu", cpu[0] ? cpu : kernel.machine,
-                             "cpus", (json_int_t)sysconf(_SC_NPROCESSORS_ONLN), "virtual",
-                             strstr(flags, "hypervisor") != NULL, "kernel", kernel.release, "libc",
-                             libc, "page_size", (json_int_t)page, "memory",
-                             (json_int_t)sysconf(_SC_PHYS_PAGES) * page);
+    json_t *host =
+        json_pack("{s:s,s:I,s:b,s:s,s:s,s:I,s:I}", "cpu", cpu[0] ? cpu : kernel.machine, "cpus",
+                  (json_int_t)sysconf(_SC_NPROCESSORS_ONLN), "virtual", host_virtual(), "kernel",
+                  kernel.release, "libc", libc, "page_size", (json_int_t)page, "memory",
+                  (json_int_t)sysconf(_SC_PHYS_PAGES) * page);
     add_settings(host);
     return host;
 }

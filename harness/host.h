@@ -12,6 +12,8 @@
 /* The `host` of a run line. */
 json_t *host_describe(void);
 
+bool host_virtual(void); /* the CPU says that a hypervisor is there */
+
 /* Each writes one of its fields, or gives false: it cannot be seen from here. */
 bool host_hypervisor(char *out, size_t size);
 bool host_thp(char *out, size_t size);
