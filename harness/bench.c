@@ -2,7 +2,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/signalfd.h>
@@ -13,19 +12,10 @@
 #include "options.h"
 #include "output.h"
 #include "plan.h"
+#include "program.h"
 #include "resume.h"
 #include "run_line.h"
 #include "runner.h"
-
-__attribute__((format(printf, 2, 3))) static int complain(int code, const char *format, ...) {
-    va_list arguments;
-    va_start(arguments, format);
-    fputs("forkless-bench: ", stderr);
-    vfprintf(stderr, format, arguments);
-    fputc('\n', stderr);
-    va_end(arguments);
-    return code;
-}
 
 /* They are read, so that the file gets its end. */
 static int take_signals(void) {
@@ -178,17 +168,6 @@ static int resume(const struct options *o) {
                    : complain(USAGE, "%s: %s", o->resume, why);
     past_clear(&past);
     return code;
-}
-
-/* A number below 3 that is free would be given to one of our own files. */
-static int check_standard_files(void) {
-    bool closed = fcntl(STDOUT_FILENO, F_GETFD) < 0;
-    int fd;
-    do
-        fd = open("/dev/null", O_RDWR);
-    while (fd >= 0 && fd <= STDERR_FILENO);
-    close(fd);
-    return closed ? complain(INTERNAL, "standard output is closed") : OK;
 }
 
 int main(int argc, char **argv) {

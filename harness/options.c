@@ -7,6 +7,7 @@
 #include <sys/random.h>
 #include <unistd.h>
 
+#include "program.h"
 #include "units.h"
 
 enum { DEADLINE_DEFAULT_S = 120, DEADLINE_MAX_S = 86400 };

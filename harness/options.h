@@ -7,8 +7,6 @@
 
 #include "choose.h"
 
-enum { OK = 0, INTERNAL = 1, USAGE = 2, CELLS_FAILED = 3, UNSUPPORTED = 4, INTERRUPTED = 130 };
-
 struct options {
     const char *output, *resume;
     uint64_t rounds, seed, deadline_s; /* rounds 0: the matrix's */

@@ -3,6 +3,8 @@
 #include <string.h>
 #include <time.h>
 
+#include "build.h"
+#include "examine.h"
 #include "host.h"
 
 static json_t *cells_of(const struct matrix *m) {
@@ -31,12 +33,12 @@ json_t *run_line_make(const struct matrix *m, unsigned rounds, uint64_t seed) {
     return json_pack("{s:s,s:i,s:s,s:I,s:i,s:o,s:o,s:o,s:o,s:o}", "kind", "run", "schema", SCHEMA,
                      "matrix", m->name, "seed", (json_int_t)seed, "rounds", (int)rounds, "started",
                      started(), "host", host_describe(), "build", build_describe(), "findings",
-                     json_array(), "cells", cells_of(m));
+                     examine_host(), "cells", cells_of(m));
 }
 
 json_t *resume_line_make(unsigned rounds) {
     return json_pack("{s:s,s:i,s:o,s:o}", "kind", "resume", "rounds", (int)rounds, "started",
-                     started(), "findings", json_array());
+                     started(), "findings", examine_host());
 }
 
 static bool read_cell(json_t *object, struct cell *cell) {

@@ -162,7 +162,7 @@ static void print_switches(char *out, size_t size) {
 }
 
 void examine_tracing(struct finding *f) {
-    static const char effect[] = "forkless trace and forkless cow cannot look into the kernel";
+    static const char effect[] = "eBPF tools cannot look into the kernel from here";
     const uint64_t both = UINT64_C(1) << CAP_BPF | UINT64_C(1) << CAP_PERFMON;
     uint64_t mask;
     char switches[96];

@@ -1,7 +1,6 @@
 /* forkless-doctor: what about this host, or about a process, makes spawns dear. */
 #include <argp.h>
 #include <errno.h>
-#include <fcntl.h>
 #include <inttypes.h>
 #include <limits.h>
 #include <stdio.h>
@@ -13,9 +12,8 @@
 #include "host.h"
 #include "predict.h"
 #include "process.h"
+#include "program.h"
 #include "words.h"
-
-enum { OK = 0, INTERNAL = 1, USAGE = 2, UNSUPPORTED = 4, INTERRUPTED = 130 };
 
 #define GIB ((double)(1 << 30))
 
@@ -52,27 +50,6 @@ static error_t parse(int key, char *text, struct argp_state *state) {
     default:
         return ARGP_ERR_UNKNOWN;
     }
-}
-
-__attribute__((format(printf, 2, 3))) static int complain(int code, const char *format, ...) {
-    va_list arguments;
-    va_start(arguments, format);
-    fputs("forkless-doctor: ", stderr);
-    vfprintf(stderr, format, arguments);
-    fputc('\n', stderr);
-    va_end(arguments);
-    return code;
-}
-
-/* A number below 3 that is free would be given to one of our own files. */
-static int check_standard_files(void) {
-    bool closed = fcntl(STDOUT_FILENO, F_GETFD) < 0;
-    int fd;
-    do
-        fd = open("/dev/null", O_RDWR);
-    while (fd >= 0 && fd <= STDERR_FILENO);
-    close(fd);
-    return closed ? complain(INTERNAL, "standard output is closed") : OK;
 }
 
 static int finish(int code) {

@@ -1,0 +1,28 @@
+#include "program.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <unistd.h>
+
+int complain(int code, const char *format, ...) {
+    va_list arguments;
+    va_start(arguments, format);
+    fprintf(stderr, "%s: ", program_invocation_short_name);
+    vfprintf(stderr, format, arguments);
+    fputc('\n', stderr);
+    va_end(arguments);
+    return code;
+}
+
+int check_standard_files(void) {
+    bool closed = fcntl(STDOUT_FILENO, F_GETFD) < 0;
+    int fd;
+    do
+        fd = open("/dev/null", O_RDWR);
+    while (fd >= 0 && fd <= STDERR_FILENO);
+    close(fd);
+    return closed ? complain(INTERNAL, "standard output is closed") : OK;
+}
