@@ -8,6 +8,8 @@
 
 #define COUNT(array) (sizeof(array) / sizeof *(array))
 
+enum { TARGET_NAME_MAX = 64 };
+
 const struct cell cell_default = {.gap_ns = 1000000, .at_once = 1, .target = "tiny"};
 
 const char *const axis_names[AXES] = {"strategy", "rss", "gap", "at_once", "target"};
@@ -40,9 +42,18 @@ static bool set_strategy(struct cell *cell, const char *text, char *why, size_t 
 }
 
 static bool set_target(struct cell *cell, const char *text, char *why, size_t size) {
+    const char *name = target_name(text);
     cell->target = text;
-    if (target_is_known(text) || (strchr(text, '/') && *target_name(text)))
+    if (target_is_known(text))
         return true;
+    if (strchr(text, '/') && *name) {
+        bool taken = target_is_known(name), fits = strlen(name) <= TARGET_NAME_MAX;
+        if (taken)
+            snprintf(why, size, "'%s' has the name of a target that ships: rename it", text);
+        else if (!fits)
+            snprintf(why, size, "the name of '%s' has more than %d bytes", text, TARGET_NAME_MAX);
+        return !taken && fits;
+    }
     const char *meant = similar(text, targets, COUNT(targets));
     if (meant)
         snprintf(why, size, "there is no target '%s'; did you mean %s?", text, meant);
@@ -100,5 +111,5 @@ void cell_name(struct cell *cell) {
     if (cell->at_once != cell_default.at_once)
         at += snprintf(at, (size_t)(end - at), "/at_once:%u", cell->at_once);
     if (strcmp(cell->target, cell_default.target) != 0)
-        snprintf(at, (size_t)(end - at), "/target:%.48s", target_name(cell->target));
+        snprintf(at, (size_t)(end - at), "/target:%s", target_name(cell->target));
 }

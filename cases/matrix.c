@@ -60,7 +60,9 @@ struct filling {
 };
 
 static bool add_entry_cell(const struct filling *f, struct cell cell) {
-    unsigned samples = f->overrides->samples ? f->overrides->samples : f->entry->samples;
+    unsigned samples = f->overrides->samples;
+    if (samples == 0 && f->entry->samples)
+        samples = *f->entry->samples;
     cell.samples = samples_of(&cell, f->recipe, samples);
     cell.discards = discards_of(&cell);
     cell_name(&cell);

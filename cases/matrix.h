@@ -16,7 +16,7 @@ struct values {
 
 struct entry {
     struct values axes[AXES]; /* not given: at the default */
-    unsigned samples;         /* 0: the matrix's */
+    unsigned *samples;        /* NULL: the matrix's */
 };
 
 /* A matrix as its file has it. */

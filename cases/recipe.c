@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 #include <yaml.h>
 
@@ -24,7 +25,7 @@ static const cyaml_schema_field_t entry_fields[] = {
     AXIS("gap", AXIS_GAP, CYAML_FLAG_OPTIONAL),
     AXIS("at_once", AXIS_AT_ONCE, CYAML_FLAG_OPTIONAL),
     AXIS("target", AXIS_TARGET, CYAML_FLAG_OPTIONAL),
-    CYAML_FIELD_UINT("samples", CYAML_FLAG_OPTIONAL, struct entry, samples),
+    CYAML_FIELD_UINT_PTR("samples", CYAML_FLAG_OPTIONAL, struct entry, samples),
     CYAML_FIELD_END,
 };
 static const cyaml_schema_value_t entry_schema = {
@@ -41,6 +42,12 @@ static const cyaml_schema_field_t recipe_fields[] = {
 };
 static const cyaml_schema_value_t recipe_schema = {
     CYAML_VALUE_MAPPING(CYAML_FLAG_POINTER, struct recipe, recipe_fields)};
+
+static const char *const keys[] = {
+    "about", "rounds",  "samples", "samples_of_big_copies", "cells", "strategy", "rss",
+    "gap",   "at_once", "target",
+};
+enum { KEYS = sizeof keys / sizeof *keys };
 
 bool recipe_position(const char *path, const char *key, const char *text, unsigned *line,
                      unsigned *column) {
@@ -60,8 +67,8 @@ bool recipe_position(const char *path, const char *key, const char *text, unsign
             const char *scalar = (const char *)event.data.scalar.value;
             unsigned at_line = (unsigned)event.start_mark.line + 1,
                      at_column = (unsigned)event.start_mark.column + 1;
-            for (enum axis a = 0; key && a < AXES; a++)
-                if (strcmp(scalar, axis_names[a]) == 0)
+            for (size_t k = 0; key && k < KEYS; k++)
+                if (strcmp(scalar, keys[k]) == 0)
                     below = strcmp(scalar, key) == 0;
             found = below && strcmp(scalar, text) == 0 &&
                     (key || at_line > *line || (at_line == *line && at_column >= *column));
@@ -102,41 +109,65 @@ static cyaml_config_t configure(struct complaint *c) {
         .log_level = CYAML_LOG_ERROR, .log_fn = hear, .log_ctx = c, .mem_fn = cyaml_mem};
 }
 
-/* The place that libcyaml names when it refuses a key is that of what stands before it. */
+/* What libcyaml says, its place, and what our users read. Where it refuses a key the place is that
+ * of what stands before it. */
+static const struct {
+    const char *said, *says;
+    bool at_key;
+} reasons[] = {
+    {"Unexpected key: ", "there is no key ", true},
+    {"Mapping field already seen: ", "twice the key ", true},
+    {"Missing required mapping field: ", "here or before, there must be the key ", false},
+    {"Expecting SEQUENCE, got event: ", "this must be a list: [a, b], not a ", false},
+    {"Expecting MAPPING, got event: ", "this must be keys with values, not a ", false},
+    {"Invalid uint64_t value: ", "no whole number: ", false},
+    {"Invalid UINT value: ", "no whole number: ", false},
+    {"libyaml: ", "", false},
+};
+
 static void explain(const char *path, struct complaint *c, char *why, size_t size) {
-    static const char unknown[] = "Unexpected key: ", twice[] = "Mapping field already seen: ";
-    static const char *const keys[] = {"about",    "rounds", "samples", "samples_of_big_copies",
-                                       "strategy", "rss",    "gap",     "at_once",
-                                       "target",   "cells"};
-    const char *meant = NULL;
-    if (strncmp(c->reason, unknown, strlen(unknown)) == 0) {
-        const char *key = c->reason + strlen(unknown);
-        recipe_position(path, NULL, key, &c->line, &c->column);
-        meant = similar(key, keys, sizeof keys / sizeof *keys);
-    } else if (strncmp(c->reason, twice, strlen(twice)) == 0) {
-        recipe_position(path, NULL, c->reason + strlen(twice), &c->line, &c->column);
+    const char *says = "", *rest = c->reason, *meant = NULL;
+    for (size_t i = 0; i < sizeof reasons / sizeof *reasons; i++) {
+        size_t length = strlen(reasons[i].said);
+        if (strncmp(c->reason, reasons[i].said, length) != 0)
+            continue;
+        says = reasons[i].says;
+        rest = c->reason + length;
+        if (reasons[i].at_key)
+            recipe_position(path, NULL, rest, &c->line, &c->column);
+        if (i == 0)
+            meant = similar(rest, keys, KEYS);
+        break;
     }
-    snprintf(why, size, "%s: line %u, column %u: %s%s%s%s", path, c->line ? c->line : 1,
-             c->column ? c->column : 1, c->reason, meant ? "; did you mean " : "",
+    snprintf(why, size, "%s: line %u, column %u: %s%s%s%s%s", path, c->line ? c->line : 1,
+             c->column ? c->column : 1, says, rest, meant ? "; did you mean " : "",
              meant ? meant : "", meant ? "?" : "");
+}
+
+static bool check_count(const char *path, const char *key, unsigned value, unsigned most, char *why,
+                        size_t size) {
+    char text[16];
+    unsigned line = 1, column = 1;
+    if (value >= 1 && value <= most)
+        return true;
+    snprintf(text, sizeof text, "%u", value);
+    recipe_position(path, key, text, &line, &column);
+    snprintf(why, size, "%s: line %u, column %u: %s: %u is not from 1 to %u", path, line, column,
+             key, value, most);
+    return false;
 }
 
 /* What a schema cannot say. */
 static bool check(const char *path, const struct recipe *r, char *why, size_t size) {
-    const struct {
-        const char *name;
-        unsigned value, least, most;
-    } counts[] = {{"rounds", r->rounds, 1, ROUNDS_MAX},
-                  {"samples", r->samples, 1, SAMPLES_MAX},
-                  {"samples_of_big_copies", r->samples_of_big_copies, 1, SAMPLES_MAX}};
-    for (size_t i = 0; i < sizeof counts / sizeof *counts; i++)
-        if (counts[i].value < counts[i].least || counts[i].value > counts[i].most) {
-            unsigned line = 0, column = 0;
-            recipe_position(path, NULL, counts[i].name, &line, &column);
-            snprintf(why, size, "%s: line %u, column %u: %s: %u is not from %u to %u", path, line,
-                     column, counts[i].name, counts[i].value, counts[i].least, counts[i].most);
+    if (!check_count(path, "rounds", r->rounds, ROUNDS_MAX, why, size) ||
+        !check_count(path, "samples", r->samples, SAMPLES_MAX, why, size) ||
+        !check_count(path, "samples_of_big_copies", r->samples_of_big_copies, SAMPLES_MAX, why,
+                     size))
+        return false;
+    for (unsigned i = 0; i < r->entries_count; i++)
+        if (r->entries[i].samples &&
+            !check_count(path, "samples", *r->entries[i].samples, SAMPLES_MAX, why, size))
             return false;
-        }
     return true;
 }
 
@@ -144,9 +175,14 @@ struct recipe *recipe_load(const char *path, char *why, size_t size) {
     struct complaint complaint = {0};
     const cyaml_config_t c = configure(&complaint);
     struct recipe *recipe = NULL;
-    int fd = open(path, O_RDONLY | O_CLOEXEC);
-    if (fd < 0) {
-        snprintf(why, size, "%s cannot be opened: %s", path, strerror(errno));
+    struct stat file;
+    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    bool there = fd >= 0 && fstat(fd, &file) == 0;
+    if (!there || !S_ISREG(file.st_mode)) {
+        snprintf(why, size, "%s cannot be opened: %s", path,
+                 there ? "it is no file" : strerror(errno));
+        if (fd >= 0)
+            close(fd);
         return NULL;
     }
     close(fd);

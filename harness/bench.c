@@ -30,16 +30,14 @@ static int take_signals(void) {
 
 /* Where the samples are is the one thing that goes to standard output. */
 static int say_path(const char *path) {
-    if (printf("%s\n", path) >= 0 && fflush(stdout) == 0)
-        return OK;
-    return complain(INTERNAL, "standard output cannot be written: %s", strerror(errno));
+    puts(path);
+    return finish_output(OK);
 }
 
 static int measure(struct run *run, const char *path) {
-    char sentence[160];
-    plan_sentence(run->matrix, run->rounds, sentence, sizeof sentence);
-    fprintf(stderr, "bench: %s\n", sentence);
     run->signals = take_signals();
+    if (run->signals < 0)
+        return complain(INTERNAL, "signals cannot be read: %s", strerror(errno));
     int rc = runner_run(run);
     if (rc < 0)
         return complain(INTERNAL, "%s cannot be written: %s; it holds what was measured until then",
@@ -67,6 +65,8 @@ static int start(struct run *run, const char *wanted) {
         return code;
     }
     run->record = &record;
+    plan_sentence(run->matrix, run->rounds, why, sizeof why);
+    fprintf(stderr, "bench: %s\n", why);
     return measure(run, path);
 }
 
@@ -77,7 +77,7 @@ static int bench(struct options *o) {
         code = complain(USAGE, "%s", why);
     } else if (o->list) {
         plan_list_cells(&o->choice.matrix);
-        code = OK;
+        code = finish_output(OK);
     } else {
         struct run run = {.matrix = &o->choice.matrix,
                           .rounds = o->rounds ? (unsigned)o->rounds : o->choice.recipe->rounds,
@@ -87,7 +87,8 @@ static int bench(struct options *o) {
             code = start(&run, o->output);
         } else {
             plan_print(run.matrix, run.rounds);
-            code = plan_fits_at_all(run.matrix, why, sizeof why) ? OK : complain(USAGE, "%s", why);
+            code = plan_fits_at_all(run.matrix, why, sizeof why) ? finish_output(OK)
+                                                                 : complain(USAGE, "%s", why);
         }
     }
     choice_clear(&o->choice);
@@ -95,10 +96,10 @@ static int bench(struct options *o) {
 }
 
 /* The file does not say where a program of somebody's own is. */
-static bool find_targets(const struct options *o, struct matrix *m, char *why, size_t size) {
+static bool find_targets(const struct options *o, struct past *past, char *why, size_t size) {
     const struct values *paths = &o->choice.overrides.axes[AXIS_TARGET];
-    for (size_t i = 0; i < m->count; i++) {
-        struct cell *cell = &m->cells[i];
+    for (size_t i = 0; i < past->matrix.count; i++) {
+        struct cell *cell = &past->matrix.cells[i];
         for (unsigned p = 0; p < paths->count && !target_is_known(cell->target); p++)
             if (strcmp(target_name(paths->text[p]), cell->target) == 0)
                 cell->target = paths->text[p];
@@ -107,8 +108,12 @@ static bool find_targets(const struct options *o, struct matrix *m, char *why, s
                      cell->target);
             return false;
         }
+        if (!run_line_has_target(past->line, i, cell)) {
+            snprintf(why, size, "%s is not the program that it was measured with", cell->target);
+            return false;
+        }
     }
-    return targets_are_there(m, why, size);
+    return targets_are_there(&past->matrix, why, size);
 }
 
 static bool may_go_on(const struct options *o, struct past *past, char *why, size_t size) {
@@ -118,8 +123,7 @@ static bool may_go_on(const struct options *o, struct past *past, char *why, siz
     else if (o->rounds && o->rounds < past->rounds)
         snprintf(why, size, "it has %u rounds, and cannot have fewer", past->rounds);
     else
-        return run_line_fits_host(past->line, why, size) &&
-               find_targets(o, &past->matrix, why, size) &&
+        return run_line_fits_host(past->line, why, size) && find_targets(o, past, why, size) &&
                plan_fits_at_all(&past->matrix, why, size);
     return false;
 }
@@ -132,14 +136,15 @@ static int go_on(const struct options *o, struct record *record, struct past *pa
                       .rounds = rounds,
                       .seed = past->seed,
                       .deadline_s = (unsigned)o->deadline_s,
-                      .done = past->done};
+                      .done = past->done,
+                      .failed = past->failed};
     int code = say_path(o->resume);
     if (code != OK)
         return code;
-    if (lacks == 0) {
+    if (lacks == 0 && past->ended) {
         fprintf(stderr, "bench: nothing is left to do: all %zu cells of %u rounds are there\n",
                 past->matrix.count, rounds);
-        return OK;
+        return past->failed ? CELLS_FAILED : OK;
     }
     fprintf(stderr, "bench: going on; %zu of %zu measurements are left\n", lacks,
             past->matrix.count * rounds);
@@ -180,9 +185,9 @@ int main(int argc, char **argv) {
     options_read(&o, argc, argv);
     signal(SIGPIPE, SIG_IGN); /* a closed pipe and a full file are errors like any other */
     signal(SIGXFSZ, SIG_IGN);
-    if (o.list && !o.choice.name) {
+    if (o.list && !o.choice.name && !o.resume) {
         plan_list_matrices();
-        return OK;
+        return finish_output(OK);
     }
     if (!o.list && !o.plan && build_objection())
         return complain(UNSUPPORTED,

@@ -2,6 +2,8 @@
 
 #include <dirent.h>
 #include <errno.h>
+#include <inttypes.h>
+#include <jansson.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -91,6 +93,15 @@ static bool filter(struct choice *c, char *why, size_t size) {
     return c->matrix.count > 0;
 }
 
+/* What a record can hold. */
+static bool is_text(const char *name, char *why, size_t size) {
+    json_t *text = json_string(name);
+    if (!text)
+        snprintf(why, size, "a name is not UTF-8: %s", name);
+    json_decref(text);
+    return text;
+}
+
 bool choice_make(struct choice *c, char *why, size_t size) {
     if (!find_file(c, why, size))
         return false;
@@ -101,6 +112,8 @@ bool choice_make(struct choice *c, char *why, size_t size) {
     snprintf(c->stem, sizeof c->stem, "%.*s",
              (int)(strlen(file) - (has_ending(file) ? strlen(ENDING) : 0)), file);
     c->matrix.name = c->stem;
+    if (!is_text(c->stem, why, size))
+        return false;
     return matrix_fill(&c->matrix, c->recipe, &c->overrides, c->path, why, size) &&
            (!c->filter || filter(c, why, size)) && targets_are_there(&c->matrix, why, size);
 }
@@ -117,6 +130,20 @@ bool target_path(const struct cell *cell, char *out, size_t size) {
     return (size_t)snprintf(out, size, "%s", cell->target) < size;
 }
 
+bool target_id(const struct cell *cell, char out[17]) {
+    char path[PATH_SIZE];
+    uint64_t hash = UINT64_C(0xcbf29ce484222325);
+    FILE *file = target_path(cell, path, sizeof path) ? fopen(path, "re") : NULL;
+    if (!file)
+        return false;
+    for (int byte; (byte = getc_unlocked(file)) != EOF;)
+        hash = (hash ^ (uint64_t)byte) * UINT64_C(0x100000001b3);
+    bool good = !ferror(file);
+    fclose(file);
+    snprintf(out, 17, "%016" PRIx64, hash);
+    return good;
+}
+
 bool targets_are_there(const struct matrix *m, char *why, size_t size) {
     const char *last = "";
     for (size_t i = 0; i < m->count; i++) {
@@ -125,6 +152,8 @@ bool targets_are_there(const struct matrix *m, char *why, size_t size) {
         if (strcmp(m->cells[i].target, last) == 0)
             continue;
         last = m->cells[i].target;
+        if (!is_text(target_name(last), why, size))
+            return false;
         if (!target_path(&m->cells[i], path, sizeof path) || stat(path, &file) < 0 ||
             access(path, X_OK) < 0) {
             snprintf(why, size, "the target %s cannot be executed: %s", path[0] ? path : last,

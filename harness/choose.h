@@ -28,6 +28,10 @@ void matrix_names_free(char **names, size_t count);
 /* Where a cell's target is. False when it does not fit. */
 bool target_path(const struct cell *, char *out, size_t size);
 
+/* 16 hexadecimal digits that follow from the bytes of the target (FNV-1a). False when it cannot be
+ * read. */
+bool target_id(const struct cell *, char out[17]);
+
 /* Whether every cell's target can be spawned; else a sentence in `why`. */
 bool targets_are_there(const struct matrix *, char *why, size_t size);
 

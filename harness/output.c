@@ -48,10 +48,15 @@ bool output_create(struct record *record, const char *wanted, const char *matrix
         rc = record_create(record, path);
     if (rc == 0)
         return true;
+    struct stat file;
+    const char *hint = "";
+    if (!wanted)
+        hint = "; name another place with -o FILE";
+    else if (rc == -EEXIST && stat(path, &file) == 0 && S_ISREG(file.st_mode))
+        hint = "; --resume goes on with a run";
     if (!path[0] && !wanted)
         snprintf(why, size, "there is no home for local runs: name the results file with -o FILE");
     else
-        snprintf(why, size, "%s cannot be made: %s%s", path[0] ? path : "''", strerror(-rc),
-                 rc == -EEXIST ? "; --resume goes on with a run" : "");
+        snprintf(why, size, "%s cannot be made: %s%s", path[0] ? path : "''", strerror(-rc), hint);
     return false;
 }

@@ -32,13 +32,24 @@ static double cell_seconds(const struct cell *cell) {
 
 /* One ballast in one round, roughly. */
 struct block_plan {
-    uint64_t rss;
+    uint64_t rss, memory;
+    bool fits; /* into the memory that is there now */
     size_t cells;
     double seconds;
 };
 
+static uint64_t memory_of(const struct matrix *m, uint64_t rss) {
+    unsigned copies = 0;
+    for (size_t i = 0; i < m->count; i++)
+        if (m->cells[i].rss == rss && m->cells[i].strategy->copies && m->cells[i].at_once > copies)
+            copies = m->cells[i].at_once;
+    return block_memory(rss, copies);
+}
+
 static struct block_plan block_plan(const struct matrix *m, uint64_t rss) {
-    struct block_plan b = {.rss = rss, .seconds = 0.1 + 0.8 * gib(rss)};
+    struct block_plan b = {
+        .rss = rss, .memory = memory_of(m, rss), .seconds = 0.1 + 0.8 * gib(rss)};
+    b.fits = b.memory <= memory_available();
     for (size_t i = 0; i < m->count; i++)
         if (m->cells[i].rss == rss) {
             b.cells++;
@@ -50,8 +61,9 @@ static struct block_plan block_plan(const struct matrix *m, uint64_t rss) {
 struct plan {
     struct block_plan *blocks;
     size_t count;
-    double seconds;   /* of a round */
-    uint64_t largest; /* parent */
+    /* Of the blocks that fit. */
+    double seconds;  /* a round */
+    uint64_t memory; /* of the one that takes most */
 };
 
 static struct plan make_plan(const struct matrix *m) {
@@ -59,9 +71,12 @@ static struct plan make_plan(const struct matrix *m) {
     uint64_t *rss = calloc(m->count, sizeof *rss);
     p.count = p.blocks && rss ? matrix_ballasts(m, rss) : 0;
     for (size_t i = 0; i < p.count; i++) {
-        p.blocks[i] = block_plan(m, rss[i]);
-        p.seconds += p.blocks[i].seconds;
-        p.largest = rss[i] > p.largest ? rss[i] : p.largest;
+        struct block_plan *b = &p.blocks[i];
+        *b = block_plan(m, rss[i]);
+        if (!b->fits)
+            continue;
+        p.seconds += b->seconds;
+        p.memory = b->memory > p.memory ? b->memory : p.memory;
     }
     free(rss);
     return p;
@@ -76,8 +91,8 @@ static void duration(double seconds, char *out, size_t size) {
         snprintf(out, size, "%.1f hours", seconds / 3600);
 }
 
-bool plan_fits(uint64_t rss, char *why, size_t size) {
-    uint64_t need = block_memory(rss), there = memory_available();
+bool plan_fits(const struct matrix *m, uint64_t rss, char *why, size_t size) {
+    uint64_t need = memory_of(m, rss), there = memory_available();
     if (need <= there)
         return true;
     snprintf(why, size, "needs %.1f GiB of memory, %.1f GiB are available", gib(need), gib(there));
@@ -90,7 +105,7 @@ bool plan_fits_at_all(const struct matrix *m, char *why, size_t size) {
     for (size_t i = 0; i < m->count; i++) {
         if (!m->cells[i].strategy->body)
             continue;
-        if (plan_fits(m->cells[i].rss, reason, sizeof reason))
+        if (plan_fits(m, m->cells[i].rss, reason, sizeof reason))
             return true;
         if (!smallest || m->cells[i].rss < smallest->rss)
             smallest = &m->cells[i];
@@ -98,7 +113,7 @@ bool plan_fits_at_all(const struct matrix *m, char *why, size_t size) {
     if (!smallest)
         return true;
     size_name(smallest->rss, name, sizeof name);
-    plan_fits(smallest->rss, reason, sizeof reason);
+    plan_fits(m, smallest->rss, reason, sizeof reason);
     snprintf(why, size, "no cell fits: even a parent of %s %s", name, reason);
     return false;
 }
@@ -108,7 +123,7 @@ void plan_sentence(const struct matrix *m, unsigned rounds, char *out, size_t si
     char time[64];
     duration(p.seconds * rounds, time, sizeof time);
     snprintf(out, size, "%zu cell%s, %u round%s, about %s, at most %.1f GiB of memory", m->count,
-             s((double)m->count), rounds, s(rounds), time, gib(block_memory(p.largest)));
+             s((double)m->count), rounds, s(rounds), time, gib(p.memory));
     free(p.blocks);
 }
 
@@ -120,19 +135,18 @@ void plan_print(const struct matrix *m, unsigned rounds) {
     printf("matrix   %s\n", m->name);
     printf("cells    %zu, in %zu size%s of parent\n", m->count, p.count, s((double)p.count));
     printf("rounds   %u, about %s in all\n", rounds, time);
-    printf("memory   at most %.1f GiB, %.1f GiB are available\n\n", gib(block_memory(p.largest)),
+    printf("memory   at most %.1f GiB, %.1f GiB are available\n\n", gib(p.memory),
            gib(memory_available()));
     printf("%10s %7s %10s %17s\n", "parent", "cells", "memory", "seconds a round");
     for (size_t i = 0; i < p.count; i++) {
         const struct block_plan *b = &p.blocks[i];
-        bool fits = plan_fits(b->rss, why, sizeof why);
         size_name(b->rss, name, sizeof name);
-        printf("%10s %7zu %6.1f GiB %17.1f%s\n", name, b->cells, gib(block_memory(b->rss)),
-               b->seconds, fits ? "" : "   will not fit");
-        out += fits ? 0 : b->cells;
+        printf("%10s %7zu %6.1f GiB %17.1f%s\n", name, b->cells, gib(b->memory), b->seconds,
+               b->fits ? "" : "   will not fit");
+        out += b->fits ? 0 : b->cells;
     }
     for (size_t i = 0; i < p.count && out; i++)
-        if (!plan_fits(p.blocks[i].rss, why, sizeof why)) {
+        if (!plan_fits(m, p.blocks[i].rss, why, sizeof why)) {
             size_name(p.blocks[i].rss, name, sizeof name);
             printf("\n%s %s", name, why);
         }

@@ -5,6 +5,7 @@
 #include <stdarg.h>
 #include <stdbool.h>
 #include <stdio.h>
+#include <string.h>
 #include <unistd.h>
 
 int complain(int code, const char *format, ...) {
@@ -25,4 +26,10 @@ int check_standard_files(void) {
     while (fd >= 0 && fd <= STDERR_FILENO);
     close(fd);
     return closed ? complain(INTERNAL, "standard output is closed") : OK;
+}
+
+int finish_output(int code) {
+    if (fflush(stdout) == 0 && !ferror(stdout))
+        return code;
+    return complain(INTERNAL, "standard output cannot be written: %s", strerror(errno));
 }

@@ -18,4 +18,7 @@ __attribute__((format(printf, 2, 3))) int complain(int code, const char *format,
  * complaint that standard output is closed. */
 int check_standard_files(void);
 
+/* The code, or a complaint when what was printed did not all get out. */
+int finish_output(int code);
+
 #endif

@@ -8,30 +8,46 @@
 
 #include "run_line.h"
 
-/* A line after the first. What the reports would refuse must not be made longer. */
-static bool read_line(struct past *p, json_t *line) {
-    const char *kind = json_string_value(json_object_get(line, "kind"));
+static bool read_cell(struct past *p, json_t *line) {
     const char *name = json_string_value(json_object_get(line, "cell"));
-    json_t *round = json_object_get(line, "round"), *rounds = json_object_get(line, "rounds");
-    if (!kind)
+    const char *state = json_string_value(json_object_get(line, "state"));
+    json_t *number = json_object_get(line, "round");
+    json_int_t round = json_is_integer(number) ? json_integer_value(number) : -1;
+    size_t i = 0;
+    while (name && i < p->matrix.count && strcmp(p->matrix.cells[i].name, name) != 0)
+        i++;
+    if (!name || !state || i == p->matrix.count || round < 0 || round >= p->rounds)
         return false;
-    if (strcmp(kind, "resume") == 0) {
-        json_int_t n = json_integer_value(rounds);
-        if (n < p->rounds || n > ROUNDS_MAX)
-            return false;
-        p->rounds = (unsigned)n;
-    }
-    if (strcmp(kind, "cell") != 0)
-        return true;
-    json_int_t r = json_is_integer(round) ? json_integer_value(round) : -1;
-    if (!name || r < 0 || r >= p->rounds)
+    bool *done = &p->done[(size_t)round * p->matrix.count + i];
+    if (*done)
         return false;
-    for (size_t i = 0; i < p->matrix.count; i++)
-        if (strcmp(p->matrix.cells[i].name, name) == 0) {
-            p->done[(size_t)r * p->matrix.count + i] = true;
-            return true;
-        }
-    return false;
+    *done = true;
+    p->failed += strcmp(state, "failed") == 0 || strcmp(state, "timeout") == 0;
+    return true;
+}
+
+static bool read_resume(struct past *p, json_t *line) {
+    json_int_t rounds = json_integer_value(json_object_get(line, "rounds"));
+    if (rounds < p->rounds || rounds > ROUNDS_MAX)
+        return false;
+    p->rounds = (unsigned)rounds;
+    return true;
+}
+
+/* A line after the first. What the reports would refuse must not be made longer. */
+static bool read_line(struct past *p, json_t *line, bool *after_end) {
+    const char *kind = json_string_value(json_object_get(line, "kind"));
+    bool resumes = kind && strcmp(kind, "resume") == 0;
+    if (!kind || (*after_end && !resumes))
+        return false;
+    p->ended = *after_end = strcmp(kind, "end") == 0;
+    if (resumes)
+        return read_resume(p, line);
+    if (strcmp(kind, "cell") == 0)
+        return read_cell(p, line);
+    if (*after_end)
+        p->ended = json_is_false(json_object_get(line, "interrupted"));
+    return *after_end || strcmp(kind, "block") == 0;
 }
 
 static bool read_first(struct past *p, json_t *line, char *why, size_t size) {
@@ -48,20 +64,24 @@ static bool read_lines(struct past *p, FILE *file, char *why, size_t size) {
     char *text = NULL;
     size_t room = 0, number = 0;
     ssize_t length;
-    bool good = true;
+    bool good = true, after_end = false;
     while (good && (length = getline(&text, &room, file)) > 0 && text[length - 1] == '\n') {
         json_t *line = json_loadb(text, (size_t)length, 0, NULL);
         if (++number == 1) {
             good = read_first(p, line, why, size);
-        } else if (!line || !read_line(p, line)) {
+        } else if (!line || !read_line(p, line, &after_end)) {
             snprintf(why, size, "line %zu is no line of this run", number);
             good = false;
         }
         json_decref(line);
         p->size += length;
     }
+    p->ended = p->ended && length < 0; /* nothing stands behind it */
     free(text);
-    if (good && number == 0) {
+    if (good && !feof(file) && length < 0) {
+        snprintf(why, size, "it cannot be read: %s", strerror(errno));
+        good = false;
+    } else if (good && number == 0) {
         snprintf(why, size, "there is no whole line in it: no run began");
         good = false;
     }

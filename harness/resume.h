@@ -12,8 +12,10 @@ struct past {
     struct matrix matrix;
     unsigned rounds;
     uint64_t seed;
-    bool *done; /* [round * matrix.count + cell], for ROUNDS_MAX rounds */
-    off_t size; /* of its whole lines, in bytes */
+    bool *done;      /* [round * matrix.count + cell], for ROUNDS_MAX rounds */
+    unsigned failed; /* measurements that failed or timed out */
+    bool ended;      /* its last line is an end, and it was not interrupted */
+    off_t size;      /* of its whole lines, in bytes */
 };
 
 /* Reads from the beginning of an open file. False with a sentence in `why`. past_clear() ends it in

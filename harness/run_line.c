@@ -4,20 +4,26 @@
 #include <time.h>
 
 #include "build.h"
+#include "choose.h"
 #include "examine.h"
 #include "host.h"
 
+static json_t *cell_object(const struct cell *c) {
+    char id[17];
+    json_t *object =
+        json_pack("{s:s,s:s,s:I,s:I,s:I,s:s,s:I,s:I}", "name", c->name, "strategy",
+                  c->strategy->name, "rss", (json_int_t)c->rss, "gap", (json_int_t)c->gap_ns,
+                  "at_once", (json_int_t)c->at_once, "target", target_name(c->target), "samples",
+                  (json_int_t)c->samples, "discards", (json_int_t)c->discards);
+    if (!target_is_known(c->target) && target_id(c, id))
+        json_object_set_new(object, "target_id", json_string(id));
+    return object;
+}
+
 static json_t *cells_of(const struct matrix *m) {
     json_t *cells = json_array();
-    for (size_t i = 0; i < m->count; i++) {
-        const struct cell *c = &m->cells[i];
-        json_array_append_new(
-            cells,
-            json_pack("{s:s,s:s,s:I,s:I,s:I,s:s,s:I,s:I}", "name", c->name, "strategy",
-                      c->strategy->name, "rss", (json_int_t)c->rss, "gap", (json_int_t)c->gap_ns,
-                      "at_once", (json_int_t)c->at_once, "target", target_name(c->target),
-                      "samples", (json_int_t)c->samples, "discards", (json_int_t)c->discards));
-    }
+    for (size_t i = 0; i < m->count; i++)
+        json_array_append_new(cells, cell_object(&m->cells[i]));
     return cells;
 }
 
@@ -92,6 +98,13 @@ bool run_line_read(json_t *line, struct matrix *m, unsigned *rounds, uint64_t *s
         m->count++;
     }
     return true;
+}
+
+bool run_line_has_target(json_t *line, size_t index, const struct cell *cell) {
+    char id[17];
+    json_t *object = json_array_get(json_object_get(line, "cells"), index);
+    const char *said = json_string_value(json_object_get(object, "target_id"));
+    return !said || (target_id(cell, id) && strcmp(id, said) == 0);
 }
 
 bool run_line_fits_host(json_t *line, char *why, size_t size) {

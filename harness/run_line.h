@@ -18,6 +18,9 @@ json_t *resume_line_make(unsigned rounds);
 bool run_line_read(json_t *line, struct matrix *, unsigned *rounds, uint64_t *seed, char *why,
                    size_t size);
 
+/* Whether the cell's target has the very bytes that the run's had. */
+bool run_line_has_target(json_t *line, size_t index, const struct cell *);
+
 /* Whether figures from here and now may stand beside those of this run; else a sentence in `why`.
  */
 bool run_line_fits_host(json_t *line, char *why, size_t size);

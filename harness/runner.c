@@ -122,14 +122,15 @@ static void supervise_block(struct block *b) {
     struct disturbance d = disturbance_between(&before, &after);
     json_decref(s.order);
     run->interrupted = s.interrupted;
+    /* Before its cells: none is ever without the block that it was measured in. */
+    append(run, block_line(b, &s, (double)(now_ns() - began) / 1e9, load, &d));
     keep_cells(b, &s);
     json_decref(s.cells);
-    append(run, block_line(b, &s, (double)(now_ns() - began) / 1e9, load, &d));
 }
 
 static void run_block(struct block *b) {
     char why[128];
-    if (plan_fits(b->rss, why, sizeof why)) {
+    if (plan_fits(b->run->matrix, b->rss, why, sizeof why)) {
         supervise_block(b);
         return;
     }
@@ -141,7 +142,14 @@ static bool is_done(const struct run *run, unsigned round, size_t cell) {
     return run->done && run->done[round * run->matrix->count + cell];
 }
 
-/* The cells of it that were not measured before. */
+/* Whether any cell of a ballast is still to be measured in a round. */
+static bool is_open(const struct run *run, unsigned round, uint64_t rss) {
+    for (size_t i = 0; i < run->matrix->count; i++)
+        if (run->matrix->cells[i].rss == rss && !is_done(run, round, i))
+            return true;
+    return false;
+}
+
 static void run_ballast(struct run *run, unsigned round, unsigned position, uint64_t rss,
                         uint64_t seed) {
     const struct matrix *m = run->matrix;
@@ -154,16 +162,23 @@ static void run_ballast(struct run *run, unsigned round, unsigned position, uint
     for (size_t i = 0; i < m->count; i++)
         if (m->cells[i].rss == rss && !is_done(run, round, i))
             b.cells[b.count++] = &m->cells[i];
-    if (b.count > 0)
-        run_block(&b);
+    run_block(&b);
     free(b.cells);
+}
+
+static unsigned count_open(const struct run *run, const uint64_t *rss, size_t ballasts) {
+    unsigned count = 0;
+    for (unsigned round = 0; round < run->rounds; round++)
+        for (size_t i = 0; i < ballasts; i++)
+            count += is_open(run, round, rss[i]);
+    return count;
 }
 
 /* Every ballast once a round, in an order of the round's own. What was done before draws its random
  * numbers all the same, so that a run that goes on has the orders of one that was never broken off.
  */
 static void run_rounds(struct run *run, const uint64_t *rss, size_t *order, size_t ballasts) {
-    unsigned total = run->rounds * (unsigned)ballasts, done = 0;
+    unsigned total = count_open(run, rss, ballasts), done = 0;
     int64_t began = now_ns();
     uint64_t random = run->seed;
     for (size_t i = 0; i < ballasts; i++)
@@ -172,6 +187,8 @@ static void run_rounds(struct run *run, const uint64_t *rss, size_t *order, size
         random_shuffle(&random, order, ballasts);
         for (unsigned i = 0; i < ballasts; i++) {
             uint64_t seed = random_next(&random);
+            if (!is_open(run, round, rss[order[i]]))
+                continue;
             progress_bar(done++, total, (double)(now_ns() - began) / 1e9);
             run_ballast(run, round, i, rss[order[i]], seed);
             if (run->interrupted || run->code < 0)

@@ -77,7 +77,7 @@ int sample_take(struct sampler *s, struct sample *out) {
         struct ended ended = {0};
         rc = strategy->finish(&s->born[i], &ended);
         if (rc < 0)
-            fail(s, "waiting for a child: %s", strerror(-rc));
+            fail(s, "a child could not be executed or waited for: %s", strerror(-rc));
         else
             check_end(s, &ended);
         cpu += 1000 * (microseconds(ended.usage.ru_utime) + microseconds(ended.usage.ru_stime));

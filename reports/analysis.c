@@ -107,25 +107,44 @@ struct estimate estimate_difference(const struct run *run, const struct cell *ce
     return estimate(values, run->rounds);
 }
 
-/* One line a round through the p50 of each size that was measured in it. */
+/* The p50 of each size that was measured in a round. */
+struct sizes {
+    double *gib, *ns;
+    size_t count;
+};
+
+static struct sizes sizes_for(const struct run *run) {
+    return (struct sizes){.gib = must(malloc((run->cell_count + 1) * sizeof(double))),
+                          .ns = must(malloc((run->cell_count + 1) * sizeof(double)))};
+}
+
+static void sizes_free(struct sizes *sizes) {
+    free(sizes->gib);
+    free(sizes->ns);
+}
+
+static void read_sizes(const struct run *run, const struct axes *axes, enum figure figure,
+                       size_t round, struct sizes *sizes) {
+    sizes->count = 0;
+    for (size_t i = 0; i < run->cell_count; i++) {
+        const struct cell *cell = &run->cells[i];
+        const struct samples *samples = &cell->rounds[round].figures[figure];
+        if (samples->count == 0 || !same_but_rss(cell, axes))
+            continue;
+        sizes->gib[sizes->count] = (double)cell->axes.rss / GIB;
+        sizes->ns[sizes->count++] = quantile(samples->ns, samples->count, 0.5);
+    }
+}
+
+/* One line a round. */
 static struct line *lines_by_round(const struct run *run, struct axes axes, enum figure figure) {
     struct line *lines = must(malloc(run->rounds * sizeof *lines));
-    double *gib = must(malloc(run->cell_count * sizeof *gib));
-    double *ns = must(malloc(run->cell_count * sizeof *ns));
+    struct sizes sizes = sizes_for(run);
     for (size_t round = 0; round < run->rounds; round++) {
-        size_t count = 0;
-        for (size_t i = 0; i < run->cell_count; i++) {
-            const struct cell *cell = &run->cells[i];
-            const struct samples *samples = &cell->rounds[round].figures[figure];
-            if (samples->count == 0 || !same_but_rss(cell, &axes))
-                continue;
-            gib[count] = (double)cell->axes.rss / GIB;
-            ns[count++] = quantile(samples->ns, samples->count, 0.5);
-        }
-        lines[round] = fit_line(gib, ns, count);
+        read_sizes(run, &axes, figure, round, &sizes);
+        lines[round] = fit_line(sizes.gib, sizes.ns, sizes.count);
     }
-    free(ns);
-    free(gib);
+    sizes_free(&sizes);
     return lines;
 }
 
@@ -154,13 +173,38 @@ struct estimate estimate_growth_ratio(const struct run *run, struct axes axes, s
     return estimate(ratios, run->rounds);
 }
 
+/* Between two sizes that were measured: what lies between their figures. Beyond them: from the
+ * nearest on, with the slope of the line through all. */
+static double interpolate(const struct sizes *sizes, double gib) {
+    size_t below = sizes->count, above = sizes->count;
+    for (size_t i = 0; i < sizes->count; i++) {
+        if (sizes->gib[i] <= gib && (below == sizes->count || sizes->gib[i] > sizes->gib[below]))
+            below = i;
+        if (sizes->gib[i] >= gib && (above == sizes->count || sizes->gib[i] < sizes->gib[above]))
+            above = i;
+    }
+    struct line line = fit_line(sizes->gib, sizes->ns, sizes->count);
+    if (isnan(line.slope))
+        return NAN;
+    if (below == sizes->count || above == sizes->count) {
+        size_t nearest = below == sizes->count ? above : below;
+        return sizes->ns[nearest] + line.slope * (gib - sizes->gib[nearest]);
+    }
+    if (below == above)
+        return sizes->ns[below];
+    double part = (gib - sizes->gib[below]) / (sizes->gib[above] - sizes->gib[below]);
+    return sizes->ns[below] + part * (sizes->ns[above] - sizes->ns[below]);
+}
+
 struct estimate estimate_at(const struct run *run, struct axes axes, enum figure figure,
                             int64_t rss) {
-    struct line *lines = lines_by_round(run, axes, figure);
+    struct sizes sizes = sizes_for(run);
     double *values = must(malloc(run->rounds * sizeof *values));
-    for (size_t round = 0; round < run->rounds; round++)
-        values[round] = lines[round].intercept + lines[round].slope * (double)rss / GIB;
-    free(lines);
+    for (size_t round = 0; round < run->rounds; round++) {
+        read_sizes(run, &axes, figure, round, &sizes);
+        values[round] = interpolate(&sizes, (double)rss / GIB);
+    }
+    sizes_free(&sizes);
     struct estimate result = estimate(values, run->rounds);
     if (result.rounds > 0)
         result.value = fmax(result.value, 0);

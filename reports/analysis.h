@@ -57,7 +57,8 @@ struct growth estimate_growth(const struct run *run, struct axes axes, enum figu
 struct estimate estimate_growth_ratio(const struct run *run, struct axes axes, struct axes over,
                                       enum figure figure);
 
-/* The figure at any rss, from the line of each round; never below 0. */
+/* The figure at any rss: between the sizes of each round, beyond them by its line; never below 0.
+ */
 struct estimate estimate_at(const struct run *run, struct axes axes, enum figure figure,
                             int64_t rss);
 

@@ -80,29 +80,6 @@ static void say_beyond(const struct prediction *prediction, FILE *out) {
                              label_size(reach).text));
 }
 
-/* By how much fork's line misses a median, where that is more than its interval allows for. */
-static void say_uneven(const struct prediction *prediction, FILE *out) {
-    const struct run *run = prediction->run;
-    const struct estimate *fork = &prediction->calls[0];
-    double most = 0;
-    int64_t where = 0;
-    for (size_t i = 0; i < run->cell_count; i++) {
-        int64_t rss = run->cells[i].axes.rss;
-        const struct cell *cell = find_cell(run, axes_of(prediction, 0, rss));
-        if (cell != &run->cells[i])
-            continue;
-        double miss = fabs(median(run, cell, CALL) - call_at(prediction, 0, rss).value);
-        if (miss > most) {
-            most = miss;
-            where = rss;
-        }
-    }
-    if (fork->rounds > 1 && most > (fork->ci.high - fork->ci.low) / 2)
-        print_named(out, "",
-                    sentence("fork does not grow evenly here: the line misses it by up to %s (%s)",
-                             label_time(most, unit_for(most)).text, label_at(where).text));
-}
-
 static void say_doubts(const struct prediction *prediction, FILE *out) {
     size_t rounds = prediction->calls[0].rounds;
     if (rounds < ROUNDS_FOR_INTERVAL)
@@ -134,7 +111,6 @@ bool predict_print(const struct run *run, int64_t bytes, FILE *out, char **error
         if (prediction.calls[i].rounds > 0)
             print_call(strategies[i], &prediction.calls[i], out);
     say_beyond(&prediction, out);
-    say_uneven(&prediction, out);
     say_doubts(&prediction, out);
     return true;
 }

@@ -8,6 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "build.h"
 #include "examine.h"
 #include "host.h"
 #include "predict.h"
@@ -52,12 +53,6 @@ static error_t parse(int key, char *text, struct argp_state *state) {
     }
 }
 
-static int finish(int code) {
-    if (fflush(stdout) == 0 && !ferror(stdout))
-        return code;
-    return complain(INTERNAL, "standard output cannot be written: %s", strerror(errno));
-}
-
 static const char *text(const json_t *object, const char *key) {
     const char *value = json_string_value(json_object_get(object, key));
     return value ? value : "";
@@ -71,7 +66,7 @@ static int print_json(json_t *value) {
     json_dumpf(value, stdout, JSON_INDENT(2) | JSON_REAL_PRECISION(6));
     putchar('\n');
     json_decref(value);
-    return finish(OK);
+    return finish_output(OK);
 }
 
 /* ---- the host ---- */
@@ -127,7 +122,8 @@ static void print_verdict(const json_t *findings, size_t warnings, size_t unknow
 static int show_host(bool json) {
     json_t *host = host_describe(), *findings = examine_host();
     if (json)
-        return print_json(json_pack("{s:o,s:o}", "host", host, "findings", findings));
+        return print_json(json_pack("{s:o,s:o,s:o}", "host", host, "build", build_describe(),
+                                    "findings", findings));
     print_words("", "%jd x %s, Linux %s, %s, %.1f GiB of memory", (intmax_t)number(host, "cpus"),
                 text(host, "cpu"), text(host, "kernel"), text(host, "libc"),
                 (double)number(host, "memory") / GIB);
@@ -139,7 +135,7 @@ static int show_host(bool json) {
     print_verdict(findings, warnings, unknown);
     json_decref(host);
     json_decref(findings);
-    return finish(OK);
+    return finish_output(OK);
 }
 
 /* ---- a process ---- */
@@ -225,13 +221,13 @@ static int show_costs(const struct process *p) {
     printf("\n%s\n", prediction.table);
     free(prediction.table);
     print_remarks(p);
-    if (p->huge.why || p->mappings.why || p->descriptors.why)
+    if (geteuid() != 0 && (p->huge.why || p->mappings.why || p->descriptors.why))
         print_words("next  ", "sudo forkless doctor -p %d  # the facts that are unknown",
                     (int)p->pid);
     print_words("next  ",
                 "Spawn with forkless_start(), forkless_spawn() or posix_spawn(), not with "
                 "fork(). `forkless bench` gives the full picture.");
-    return finish(OK);
+    return finish_output(OK);
 }
 
 static int show_process(const struct options *o) {
@@ -242,7 +238,7 @@ static int show_process(const struct options *o) {
     if (o->json)
         return print_json(process_describe(&p));
     print_facts(&p);
-    int code = finish(OK);
+    int code = finish_output(OK);
     return code == OK ? show_costs(&p) : code;
 }
 

@@ -12,10 +12,11 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "build.h"
 #include "paths.h"
+#include "program.h"
 #include "tool.h"
 
-enum { OK = 0, CELLS_FAILED = 3, CANNOT = 4 }; /* exit codes of the others */
 enum { TRIES = 5 };
 
 struct candidate {
@@ -56,18 +57,48 @@ static struct candidate *list_runs(size_t *count) {
     return runs;
 }
 
-/* The first line, if it is a run's on this host; else NULL. */
-static json_t *read_run(const char *path, const json_t *host) {
-    static const char *const same[] = {"cpu", "cpus", "kernel"};
+static bool has_default_fork(const json_t *run) {
+    size_t i;
+    json_t *cell;
+    json_array_foreach(json_object_get(run, "cells"), i, cell) {
+        const char *name = json_string_value(json_object_get(cell, "name"));
+        if (name && strcmp(name, "spawn/fork") == 0)
+            return true;
+    }
+    return false;
+}
+
+/* The first line of a run that came to its end; else NULL. */
+static json_t *read_whole(const char *path) {
     char *line = NULL;
     size_t room = 0;
     FILE *f = fopen(path, "re");
     json_t *run = f && getline(&line, &room, f) > 0 ? json_loads(line, 0, NULL) : NULL;
+    while (f && getline(&line, &room, f) > 0)
+        continue;
+    bool ended = run && !ferror(f) && strstr(line, "\"kind\":\"end\"") &&
+                 strstr(line, "\"interrupted\":false");
     free(line);
     if (f)
         fclose(f);
+    if (ended)
+        return run;
+    json_decref(run);
+    return NULL;
+}
+
+/* The same, if it is of this host, with this library and the default target, and has enough rounds
+ * for an interval. */
+static json_t *read_run(const char *path, const json_t *host) {
+    enum { ROUNDS_LEAST = 6 };
+    static const char *const same[] = {"cpu", "cpus", "kernel", "libc"};
+    json_t *run = read_whole(path), *build = build_describe();
     const char *kind = json_string_value(json_object_get(run, "kind"));
-    bool fits = kind && strcmp(kind, "run") == 0;
+    bool fits = kind && strcmp(kind, "run") == 0 && has_default_fork(run) &&
+                json_integer_value(json_object_get(run, "rounds")) >= ROUNDS_LEAST &&
+                json_equal(json_object_get(json_object_get(run, "build"), "library"),
+                           json_object_get(build, "library"));
+    json_decref(build);
     for (size_t i = 0; fits && i < sizeof same / sizeof *same; i++)
         fits = json_equal(json_object_get(json_object_get(run, "host"), same[i]),
                           json_object_get(host, same[i]));
@@ -146,10 +177,10 @@ static void calibrate(uint64_t bytes, const char *file, int signals, struct pred
         return;
     if (bench.status != OK && bench.status != CELLS_FAILED) {
         snprintf(p->reason, sizeof p->reason, "%s", bench.last);
-        p->unsupported = bench.status == CANNOT;
+        p->unsupported = bench.status == UNSUPPORTED;
         return;
     }
-    p->unsupported = ask_report(bytes, file, signals, p) == CANNOT;
+    p->unsupported = ask_report(bytes, file, signals, p) == UNSUPPORTED;
     snprintf(p->source, sizeof p->source, "a calibration just now");
 }
 
@@ -159,7 +190,7 @@ static void try_calibration(uint64_t bytes, int signals, struct prediction *p) {
     const char *above = getenv("TMPDIR");
     snprintf(folder, sizeof folder, "%s/forkless-doctor-XXXXXX", above && *above ? above : "/tmp");
     if (!mkdtemp(folder)) {
-        snprintf(p->reason, sizeof p->reason, "no temporary folder for a calibration: %s",
+        snprintf(p->reason, sizeof p->reason, "%.300s cannot be made for a calibration: %s", folder,
                  strerror(errno));
         return;
     }

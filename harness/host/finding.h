@@ -23,7 +23,7 @@ __attribute__((format(printf, 5, 6))) void find(struct finding *, enum level, co
 
 /* noise.c: what disturbs right now. `share` is of the CPU time of the sample, below 0: unknown. */
 void judge_steal(struct finding *, double share, double since_boot);
-void judge_others(struct finding *, double share);
+void judge_others(struct finding *, double cpus);
 void examine_steal(struct finding *);
 void examine_others(struct finding *);
 void examine_load(struct finding *);

@@ -17,7 +17,7 @@ static const char group_next[] = "cat /proc/self/cgroup  # the group whose limit
 void examine_memory(struct finding *f) {
     static const char effect[] =
         "the largest parents of the matrix do not fit: cells `unsupported`";
-    uint64_t there = memory_available(), need = block_memory(LARGEST);
+    uint64_t there = memory_available(), need = block_memory(LARGEST, 1);
     struct cgroup c;
     bool grouped = cgroup_read(&c) && c.memory == there;
     if (there == 0 && !grouped)

@@ -4,11 +4,12 @@
 
 #include <stdint.h>
 
-/* Bytes that a block with this ballast takes: the rest is the harness, page tables, and a fork's
- * copy of them. */
-uint64_t block_memory(uint64_t rss);
+/* Bytes that a block with this ballast takes while so many copies of it live: the rest is the
+ * harness, and page tables, the block's and those of each copy. */
+uint64_t block_memory(uint64_t rss, unsigned copies);
 
-/* Bytes that a new process may still use: the least of MemAvailable and what its cgroups leave. */
+/* Bytes that a new process may still use: the least of MemAvailable, what its cgroups leave, and
+ * the limit of its address space; UINT64_MAX where nothing can be told. */
 uint64_t memory_available(void);
 
 #endif

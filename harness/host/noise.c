@@ -5,9 +5,10 @@
 #include "finding.h"
 
 static const long SAMPLE_NS = 300000000;
-/* A tick is 2 % of the sample of two CPUs: less cannot be told from nothing. From OTHERS_MUCH on a
- * block counts as disturbed. */
-static const double STEAL_MUCH = 0.02, STEAL_EVER = 0.01, OTHERS_SOME = 0.03, OTHERS_MUCH = 0.05;
+/* Shares; a tick is 2 % of the sample of two CPUs: less cannot be told from nothing. */
+static const double STEAL_MUCH = 0.02, STEAL_EVER = 0.01;
+/* CPUs; from OTHERS_MUCH on a block counts as disturbed. */
+static const double OTHERS_SOME = 0.07, OTHERS_MUCH = 0.1;
 
 static struct cpu_time before, after;
 
@@ -31,16 +32,17 @@ void judge_steal(struct finding *f, double share, double since_boot) {
                   since_boot * 100);
 }
 
-void judge_others(struct finding *f, double share) {
+void judge_others(struct finding *f, double cpus) {
     static const char effect[] = "children wait for a CPU: spawns take longer and vary more";
     static const char next[] = "top -o %CPU  # end or pause what stands at its top";
-    if (share < 0)
+    if (cpus < 0)
         find(f, UNKNOWN, effect, "top -o %CPU", "/proc/stat does not say");
-    else if (share >= OTHERS_SOME)
-        find(f, share >= OTHERS_MUCH ? WARNING : NOTE, effect, next,
-             "other programs use %.0f %% of the CPU time", share * 100);
+    else if (cpus >= OTHERS_SOME)
+        find(f, cpus >= OTHERS_MUCH ? WARNING : NOTE, effect, next,
+             "other programs keep %.2f of %ld CPUs busy", cpus, sysconf(_SC_NPROCESSORS_ONLN));
     else
-        find_good(f, "other programs use %.0f %% of the CPU time", share * 100);
+        find_good(f, "other programs keep %.2f of %ld CPUs busy", cpus,
+                  sysconf(_SC_NPROCESSORS_ONLN));
 }
 
 void examine_steal(struct finding *f) {
@@ -51,9 +53,8 @@ void examine_steal(struct finding *f) {
 
 /* This process slept. */
 void examine_others(struct finding *f) {
-    bool known = after.all > before.all;
-    judge_others(f, known ? (double)(after.used - before.used) / (double)(after.all - before.all)
-                          : -1);
+    double all = (double)(after.all - before.all), used = (double)(after.used - before.used);
+    judge_others(f, all > 0 ? used / all * (double)sysconf(_SC_NPROCESSORS_ONLN) : -1);
 }
 
 void examine_load(struct finding *f) {

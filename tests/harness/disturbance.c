@@ -2,6 +2,7 @@
 
 #include <setjmp.h>
 #include <stdarg.h>
+#include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 #include <cmocka.h>
@@ -31,20 +32,39 @@ static void test_our_own_time_is_not_another_program_s(void **unused) {
     assert_int_equal(d.involuntary, 7);
 }
 
+/* However many CPUs there are: a tenth of one is much. */
 static void test_other_programs(void **unused) {
+    double cpus = (double)sysconf(_SC_NPROCESSORS_ONLN);
+    char says[80];
     struct disturbance d = after_ticks(600, 0, 430);
     (void)unused;
     assert_true(d.other > 0.169 && d.other < 0.171);
-    assert_string_equal(d.says, "other programs used 17 % of the CPU time");
-    assert_string_equal(after_ticks(600, 0, 560).says, ""); /* 4 % */
+    snprintf(says, sizeof says, "other programs used %.2f of %.0f CPUs", 0.17 * cpus, cpus);
+    assert_string_equal(d.says, says);
+    double much = 1000 * 0.1 / cpus;
+    assert_string_equal(after_ticks(600, 0, 600 - much + 2).says, "");
+    if (much > 10)
+        assert_string_not_equal(after_ticks(600, 0, 600 - much - 2).says, "");
 }
 
 static void test_the_hypervisor(void **unused) {
+    double cpus = (double)sysconf(_SC_NPROCESSORS_ONLN);
+    char says[80];
     struct disturbance d = after_ticks(600, 30, 600);
     (void)unused;
     assert_true(d.steal > 0.029 && d.steal < 0.031);
-    assert_string_equal(d.says, "the hypervisor took 3 % of the CPU time");
-    assert_string_equal(after_ticks(600, 9, 600).says, "");
+    snprintf(says, sizeof says, "the hypervisor took %.2f of %.0f CPUs", 0.03 * cpus, cpus);
+    assert_string_equal(d.says, says);
+    assert_string_equal(after_ticks(600, 4, 600).says, "");
+}
+
+/* A block of 0.05 s: one tick is a large share of it, and says nothing. */
+static void test_too_short_to_tell(void **unused) {
+    struct activity before = {.cpus = {.all = 5000}}, after = {.cpus = {.all = 5010, .used = 9}};
+    (void)unused;
+    assert_string_equal(disturbance_between(&before, &after).says, "");
+    after.cpus.stolen = 4;
+    assert_string_equal(disturbance_between(&before, &after).says, "");
 }
 
 /* Ticks are sampled: short programs may be seen less often than they ran. */
@@ -67,6 +87,7 @@ int main(void) {
         cmocka_unit_test(test_our_own_time_is_not_another_program_s),
         cmocka_unit_test(test_other_programs),
         cmocka_unit_test(test_the_hypervisor),
+        cmocka_unit_test(test_too_short_to_tell),
         cmocka_unit_test(test_more_of_our_own_than_was_used),
         cmocka_unit_test(test_no_time_has_passed),
     };

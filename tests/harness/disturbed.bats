@@ -15,9 +15,9 @@ load support
     kill $hog 2>/dev/null || true
     wait $hog || true
     sane
-    [ "$(jq -c 'select(.disturbed) | select(.other > 0.05)' run.jsonl | wc -l)" -ge 3 ]
+    [ "$(jq -c 'select(.disturbed) | select(.other > 0)' run.jsonl | wc -l)" -ge 3 ]
     [ "$(states)" = "15 measured" ] # nothing is dropped
     run -0 "$FORKLESS_REPORT" run.jsonl
     said=$(tr -s ' \n' ' ' <<<"$output")
-    [[ $said =~ [0-9]" of 6 blocks were disturbed ("[^\;]*"; at worst other programs used "[0-9]+" % of the CPU time); their samples are kept" ]]
+    [[ $said =~ [0-9]" of 6 blocks were disturbed ("[^\;]*"; at worst other programs used "[0-9.]+" of "[0-9]+" CPUs); their samples are kept" ]]
 }

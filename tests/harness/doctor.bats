@@ -47,7 +47,8 @@ program() {
 # a_run FILE STARTED [CHANGE]: a local run of this very host, changed by a jq filter.
 a_run() {
     "$doctor" --json | jq -c --arg started "$2" \
-        '{kind: "run", schema: 2, started: $started, host: .host} | '"${3-.}" >"state/forkless/$1.jsonl"
+        '{kind: "run", schema: 2, started: $started, rounds: 6, host: .host, build: .build, cells: [{name: "spawn/fork"}]} | '"${3-.}"', {kind: "end", interrupted: false}' \
+        >"state/forkless/$1.jsonl"
 }
 
 @test "the findings are readable, end with a verdict, and need no privilege" {
@@ -147,6 +148,11 @@ a_run() {
     touch -d '1 minute ago' state/forkless/newest.jsonl
     a_run elsewhere 2026-01-01T00:00:00Z '.host.cpus = 1024'
     a_run older-kernel 2026-01-01T00:00:00Z '.host.kernel = "2.6.32"'
+    a_run other-library 2026-01-01T00:00:00Z '.build.library = "00"'
+    a_run too-short 2026-01-01T00:00:00Z '.rounds = 5'
+    a_run broken-off 2026-01-01T00:00:00Z
+    sed -i '$d' state/forkless/broken-off.jsonl
+    a_run other-target 2026-01-01T00:00:00Z '.cells[0].name += "/target:static"'
     echo '[1, 2' >state/forkless/garbage.jsonl
     mkfifo state/forkless/pipe.jsonl
     run -0 --separate-stderr "$doctor" -p "$parent"
@@ -166,8 +172,8 @@ a_run() {
     installed 'exec "$FORKLESS_REPORT" "$@"'
     start "$BIG_PARENT" 64 2 0 12000
     for run in "$SOURCE"/results/reference/*-quick.jsonl; do
-        host=$("$doctor" --json | jq -c .host)
-        jq -c --argjson host "$host" 'if .kind == "run" then .host += $host else . end' "$run" >state/forkless/run.jsonl
+        here=$("$doctor" --json | jq -c '{host, build}')
+        jq -c --argjson here "$here" 'if .kind == "run" then . * $here else . end' "$run" >state/forkless/run.jsonl
     done
     run -0 --separate-stderr "$doctor" -p "$parent"
     readable "$output"

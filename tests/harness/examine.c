@@ -178,7 +178,7 @@ static void test_noise(void **unused) {
     assert_int_equal(check(&f), WARNING);
     judge_others(&f, 0.01);
     assert_int_equal(check(&f), GOOD);
-    judge_others(&f, 0.04);
+    judge_others(&f, 0.08);
     assert_int_equal(check(&f), NOTE);
     judge_others(&f, 0.5);
     assert_int_equal(check(&f), WARNING);

@@ -41,7 +41,7 @@ spawn/forkless_start/gap:0/at_once:2/target:silent" ]
 
 @test "a matrix that is wrong: file, line, column and reason" {
     matrix 'cells:' '  - strategy: [vfork]' '    rsss: [0]'
-    wrong "m.yaml: line 7, column 5: Unexpected key: rsss; did you mean rss?"
+    wrong "m.yaml: line 7, column 5: there is no key rsss; did you mean rss?"
     matrix 'cells:' '  - strategy: [vfork, frok]'
     wrong "m.yaml: line 6, column 23: strategy: there is no strategy 'frok'; did you mean fork?"
     matrix 'cells:' '  - strategy: [vfork]' '    rss: [1GiB]' '  - strategy: [fork]' '    gap: [1GiB]'
@@ -49,17 +49,21 @@ spawn/forkless_start/gap:0/at_once:2/target:silent" ]
     matrix 'cells:' '  - strategy: [vfork]' '    rss: [0, 1 GB]'
     wrong "m.yaml: line 7, column 14: rss: '1 GB' is not a size such as 0, 256MiB or 1GiB"
     matrix 'cells:' '  - strategy: vfork'
-    wrong "m.yaml: line 6, column 15: Expecting SEQUENCE, got event: SCALAR"
+    wrong "m.yaml: line 6, column 15: this must be a list: [a, b], not a SCALAR"
     matrix 'cells:' '  - strategy: [vfork'
-    wrong "m.yaml: line 6, column 16: libyaml: did not find expected ',' or ']'"
+    wrong "m.yaml: line 6, column 16: did not find expected ',' or ']'"
     matrix 'cells:' '  - rss: [0]'
-    wrong "m.yaml: line 6, column 10: Missing required mapping field: strategy"
+    wrong "m.yaml: line 6, column 10: here or before, there must be the key strategy"
     matrix 'rounds: 3' 'cells:' '  - strategy: [vfork]'
-    wrong "m.yaml: line 5, column 1: Mapping field already seen: rounds"
+    wrong "m.yaml: line 5, column 1: twice the key rounds"
     printf 'about: x\nrounds: 0\nsamples: 1\nsamples_of_big_copies: 1\ncells:\n  - strategy: [fork]\n' >m.yaml
-    wrong "m.yaml: line 2, column 1: rounds: 0 is not from 1 to 1000"
+    wrong "m.yaml: line 2, column 9: rounds: 0 is not from 1 to 1000"
+    matrix 'cells:' '  - strategy: [vfork]' '    samples: 4000000000'
+    wrong "m.yaml: line 7, column 14: samples: 4000000000 is not from 1 to 100000"
+    matrix 'cells:' '  - strategy: [vfork]' '    samples: 0'
+    wrong "m.yaml: line 7, column 14: samples: 0 is not from 1 to 100000"
     printf 'about: x\nrounds: many\n' >m.yaml
-    wrong "m.yaml: line 2, column 9: Invalid uint64_t value: 'many'"
+    wrong "m.yaml: line 2, column 9: no whole number: 'many'"
 }
 
 @test "a matrix that asks for nothing" {
@@ -67,7 +71,7 @@ spawn/forkless_start/gap:0/at_once:2/target:silent" ]
     wrong "m.yaml asks for nothing: it is empty"
     matrix
     run -2 --separate-stderr "$bench" m.yaml -o new
-    [[ $stderr == "forkless-bench: m.yaml: line "*": Missing required mapping field: cells" ]]
+    [[ $stderr == "forkless-bench: m.yaml: line "*": here or before, there must be the key cells" ]]
     matrix 'cells: []'
     run -2 --separate-stderr "$bench" m.yaml -o new
     [[ $stderr == "forkless-bench: m.yaml: line 5, column "* ]]
@@ -85,7 +89,7 @@ spawn/forkless_start/gap:0/at_once:2/target:silent" ]
     [ "$stderr" = "forkless-bench: no/such.yaml cannot be opened: No such file or directory" ]
     mkdir folder.yaml
     run -2 --separate-stderr "$bench" folder.yaml
-    [[ $stderr == "forkless-bench: folder.yaml"* ]]
+    [ "$stderr" = "forkless-bench: folder.yaml cannot be opened: it is no file" ]
 }
 
 @test "--list names the matrices, and fits a terminal" {
@@ -102,7 +106,7 @@ spawn/forkless_start/gap:0/at_once:2/target:silent" ]
     [ ! -e new ]
     [[ $output == *"rounds   3, about "* ]]
     [[ $output =~ 16TiB\ +6\ .*"will not fit" ]]
-    [[ $output =~ "16TiB needs 16512.1 GiB of memory, "[0-9.]+" GiB are available" ]]
+    [[ $output =~ "16TiB needs "[0-9.]+" GiB of memory, "[0-9.]+" GiB are available" ]]
     [[ $output == *"6 of 13 cells would be recorded as unsupported."* ]]
     run ! grep -E '.{81}' <<<"$output"
 }
@@ -112,7 +116,7 @@ spawn/forkless_start/gap:0/at_once:2/target:silent" ]
     sane
     [ "$(states)" = $'2 measured\n1 unsupported' ]
     run -2 --separate-stderr "$bench" -r 1 --rss 16TiB --strategy vfork -o new
-    [[ $stderr =~ ^"forkless-bench: no cell fits: even a parent of 16TiB needs 16512.1 GiB of memory, "[0-9.]+" GiB are available"$ ]]
+    [[ $stderr =~ ^"forkless-bench: no cell fits: even a parent of 16TiB needs "[0-9.]+" GiB of memory, "[0-9.]+" GiB are available"$ ]]
     [ ! -e new ]
 }
 

@@ -27,6 +27,12 @@ refused() {
     refused 2 "--filter: '(' is not a regular expression: Unmatched ( or \\(" -o new -f '('
     refused 2 "--filter: no cell's name matches 'spork'; one of them is spawn/fork/rss:1GiB/at_once:16" -o new -f spork
     refused 2 "--target: there is no target 'huge', but tiny, silent, static, dynamic, or a path with a slash" -o new -t huge
+    cp "$(type -P true)" silent
+    refused 2 "--target: './silent' has the name of a target that ships: rename it" -o new -t ./silent
+    printf -v strange 'a\377b'
+    cp silent "./$strange"
+    refused 2 "a name is not UTF-8: $strange" -o new -t "./$strange"
+    refused 2 "--target: the name of './$(printf 'x%.0s' {1..65})' has more than 64 bytes" -o new -t "./$(printf 'x%.0s' {1..65})"
     refused 2 "the target /tmp is no file" -o new -t /tmp
     refused 2 "'' cannot be made: No such file or directory" -o ''
     refused 2 "the target /no/such/target cannot be executed: No such file or directory" -o new -t /no/such/target
@@ -53,6 +59,16 @@ refused() {
     [ "$status" -eq 1 ]
     [ "$(cat said)" = "forkless-bench: standard output cannot be written: No space left on device" ]
     [ ! -e run.jsonl ]
+}
+
+@test "a list or a plan that does not get out" {
+    for what in --list --plan '--list quick'; do
+        status=0
+        # shellcheck disable=SC2086
+        "$bench" $what >/dev/full 2>said || status=$?
+        [ "$status" -eq 1 ]
+        [ "$(cat said)" = "forkless-bench: standard output cannot be written: No space left on device" ]
+    done
 }
 
 @test "a pipe that is closed: said before anything is measured" {

@@ -17,6 +17,8 @@ static const char HOST[] =
     "\"page_size\":4096},\"cells\":["
     "{\"name\":\"spawn/a\",\"strategy\":\"a\",\"rss\":0,\"gap\":1000000,\"at_once\":1,"
     "\"target\":\"tiny\"},"
+    "{\"name\":\"spawn/a/rss:1GiB\",\"strategy\":\"a\",\"rss\":1073741824,\"gap\":1000000,"
+    "\"at_once\":1,\"target\":\"tiny\"},"
     "{\"name\":\"spawn/a/rss:2GiB\",\"strategy\":\"a\",\"rss\":2147483648,\"gap\":1000000,"
     "\"at_once\":1,\"target\":\"tiny\"},"
     "{\"name\":\"spawn/b\",\"strategy\":\"b\",\"rss\":0,\"gap\":1000000,\"at_once\":1,"
@@ -156,6 +158,21 @@ static void a_figure_at_any_size_comes_from_the_lines(void **state) {
     run_free(run);
 }
 
+static void a_size_that_was_measured_has_its_own_figure(void **state) {
+    (void)state;
+    fprintf(file, HOST, 1);
+    add(0, "spawn/a", "[100]");
+    add(0, "spawn/a/rss:1GiB", "[400]");
+    add(0, "spawn/a/rss:2GiB", "[500]");
+    struct run *run = read_back();
+    struct axes axes = run_cell(run, "spawn/a")->axes;
+    equal(estimate_at(run, axes, CALL, 0).value, 100);
+    equal(estimate_at(run, axes, CALL, 1 << 30).value, 400);
+    equal(estimate_at(run, axes, CALL, 1 << 29).value, 250);
+    equal(estimate_at(run, axes, CALL, 4LL << 30).value, 900); /* 200 for each GiB beyond */
+    run_free(run);
+}
+
 /* A malloced list of whole numbers that follow each other. */
 static char *numbers(int first, int count) {
     char *list = NULL;
@@ -230,7 +247,7 @@ static void states_are_counted(void **state) {
     struct run *run = read_back();
     assert_int_equal(count_state(run, MEASURED), 1);
     assert_int_equal(count_state(run, TIMEOUT), 1);
-    assert_int_equal(count_state(run, NOT_RUN), 4);
+    assert_int_equal(count_state(run, NOT_RUN), 6);
     assert_int_equal(count_rounds(run, run_cell(run, "spawn/a")), 1);
     run_free(run);
 }
@@ -244,6 +261,7 @@ int main(void) {
         TEST(comparisons_are_paired_by_round),
         TEST(growth_is_a_line_a_round),
         TEST(a_figure_at_any_size_comes_from_the_lines),
+        TEST(a_size_that_was_measured_has_its_own_figure),
         TEST(a_percentile_needs_samples),
         TEST(noise_is_weighted),
         TEST(states_are_counted),

@@ -70,8 +70,8 @@ changed() {
     diff - <("$report" --predict 16GiB targets.jsonl) <<'PAGE'
 one child holds its caller for      95 % interval
 fork                    118 ms      111 to 172 ms
-posix_spawn            0.76 ms      0.66 to 1.6 ms
-forkless_spawn          2.8 us      0 to 132 us
+posix_spawn            0.70 ms      0.65 to 1.6 ms
+forkless_spawn           19 us      0 to 150 us
 forkless_start          112 us      83 to 219 us
 beyond the 4 GiB that were measured: the line is drawn on
 only 3 rounds: too few for an interval to rely on

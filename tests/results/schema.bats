@@ -54,7 +54,7 @@ wrong2() {
 }
 
 @test "a line of schema 2 that is wrong is found" {
-    for key in mitigations thp overcommit swap clocksource limits cgroup; do
+    for key in mitigations limits; do
         wrong2 "if .kind == \"run\" then del(.host.$key) else . end"
     done
     wrong2 'if .kind == "run" then .host.thp = "on" else . end'
