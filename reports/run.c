@@ -113,7 +113,9 @@ static bool read_run(struct source *source, const json_t *line, struct run *run)
         return refuse(source, "schema %jd is newer than %d, the newest known here",
                       (intmax_t)run->schema, SCHEMA);
     if (!field_text(source, line, "matrix", &run->matrix) ||
-        !read_rounds(source, line, 1, &run->rounds) || !read_host(source, line, &run->host) ||
+        !read_rounds(source, line, 1, &run->rounds) ||
+        !field_optional_text(source, line, "started", &run->started) ||
+        !read_host(source, line, &run->host) ||
         (run->schema >= 2 && !read_findings(source, line, run)) ||
         !field_array(source, line, "cells", &cells))
         return false;
@@ -339,6 +341,7 @@ void run_free(struct run *run) {
     free(run->host.cpu);
     free(run->host.kernel);
     free(run->host.libc);
+    free(run->started);
     free(run->matrix);
     free(run->path);
     free(run);

@@ -69,6 +69,7 @@ struct run {
     int64_t schema;
     char *matrix;
     size_t rounds;
+    char *started; /* UTC; NULL when the file does not tell */
     struct host host;
     size_t cell_count;
     struct cell *cells;

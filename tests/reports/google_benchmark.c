@@ -1,0 +1,14 @@
+/* The run named by the first argument, as google-benchmark writes it. */
+#include "google_benchmark.h"
+
+#include <err.h>
+
+int main(int argc, char **argv) {
+    char *error = "no run";
+    struct run *run = argc == 2 ? run_read(argv[1], &error) : NULL;
+    if (!run)
+        errx(2, "%s", error);
+    write_google_benchmark(run, stdout);
+    run_free(run);
+    return fclose(stdout) != 0;
+}
