@@ -1,4 +1,5 @@
 #include "analysis.h"
+#include "host.h"
 #include "layout.h"
 #include "memory.h"
 #include "run.h"
@@ -79,12 +80,6 @@ static struct tally print_pair(size_t pair, const struct run *a, const struct ru
         sentence("pair %zu: %zu of %zu cells apart%s", pair, tally.apart, tally.cells, cells));
     free(cells);
     return tally;
-}
-
-static bool same_host(const struct host *a, const struct host *b) {
-    return !strcmp(a->cpu, b->cpu) && a->cpus == b->cpus && a->is_virtual == b->is_virtual &&
-           !strcmp(a->kernel, b->kernel) && !strcmp(a->libc, b->libc) &&
-           a->page_size == b->page_size;
 }
 
 static bool same_axes(const struct axes *a, const struct axes *b) {

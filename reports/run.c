@@ -1,6 +1,7 @@
 #include "run.h"
 
 #include "fields.h"
+#include "host.h"
 #include "memory.h"
 
 #include <errno.h>
@@ -15,17 +16,6 @@ const char *const figure_names[FIGURES] = {"call", "ready", "total", "cpu"};
 const char *const state_names[STATES] = {"not run", "measured", "failed", "unsupported", "timeout"};
 
 static const char *const level_names[LEVELS] = {"good", "note", "warning", "unknown"};
-
-static bool read_host(struct source *source, const json_t *line, struct host *host) {
-    json_t *object;
-    return field_object(source, line, "host", &object) &&
-           field_text(source, object, "cpu", &host->cpu) &&
-           field_whole(source, object, "cpus", 1, &host->cpus) &&
-           field_flag(source, object, "virtual", &host->is_virtual) &&
-           field_text(source, object, "kernel", &host->kernel) &&
-           field_text(source, object, "libc", &host->libc) &&
-           field_whole(source, object, "page_size", 1, &host->page_size);
-}
 
 static bool read_axes(struct source *source, const json_t *object, struct axes *axes) {
     return field_text(source, object, "strategy", &axes->strategy) &&
@@ -115,7 +105,7 @@ static bool read_run(struct source *source, const json_t *line, struct run *run)
     if (!field_text(source, line, "matrix", &run->matrix) ||
         !read_rounds(source, line, 1, &run->rounds) ||
         !field_optional_text(source, line, "started", &run->started) ||
-        !read_host(source, line, &run->host) ||
+        !host_read(source, line, &run->host) ||
         (run->schema >= 2 && !read_findings(source, line, run)) ||
         !field_array(source, line, "cells", &cells))
         return false;
@@ -338,9 +328,7 @@ void run_free(struct run *run) {
         free(run->findings[i].found);
     }
     free(run->findings);
-    free(run->host.cpu);
-    free(run->host.kernel);
-    free(run->host.libc);
+    host_clear(&run->host);
     free(run->started);
     free(run->matrix);
     free(run->path);
