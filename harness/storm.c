@@ -1,0 +1,79 @@
+/*
+ * storm STRATEGY N [BEFORE [TARGET]]: N children, one after the other, back to back, and BEFORE of
+ * them others, for a storm of 0 to begin as one of 200 does. Made for the clock of another program,
+ * which measures the whole of it; the spawns and what is verified of each are those of
+ * forkless-bench.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "choose.h"
+#include "program.h"
+#include "sample.h"
+#include "units.h"
+
+enum { CHILDREN_MAX = 1000000 };
+
+/* The children's standard output, as in a block: a pipe for the stamps, or nothing. */
+static int open_output(struct sampler *s) {
+    int ends[2];
+    s->has_stamps = strcmp(s->cell->target, "tiny") == 0;
+    if (s->has_stamps ? pipe2(ends, O_CLOEXEC) < 0 || fcntl(ends[0], F_SETFL, O_NONBLOCK) < 0
+                      : (ends[1] = open("/dev/null", O_WRONLY | O_CLOEXEC)) < 0)
+        return -errno;
+    s->stamps = ends[0];
+    return dup2(ends[1], STDOUT_FILENO) < 0 ? -errno : 0;
+}
+
+static int spawn_all(struct sampler *s, uint64_t count) {
+    struct sample sample;
+    for (uint64_t i = 0; i < count; i++)
+        if (sample_take(s, &sample) < 0)
+            return complain(s->unsupported ? UNSUPPORTED : CELLS_FAILED, "%s: %s",
+                            s->cell->strategy->name, s->problem);
+    return OK;
+}
+
+static int storm(struct cell *cell, uint64_t count) {
+    char target[PATH_SIZE];
+    struct sampler sampler = {.cell = cell};
+    const struct strategy *strategy = cell->strategy;
+    if (!target_path(cell, target, sizeof target))
+        return complain(INTERNAL, "the path of the target %s is too long", cell->target);
+    int rc = open_output(&sampler);
+    if (rc == 0 && strategy->prepare)
+        rc = strategy->prepare(target, 1);
+    if (rc < 0)
+        return complain(INTERNAL, "%s could not be prepared: %s", strategy->name, strerror(-rc));
+    int code = spawn_all(&sampler, count);
+    if (strategy->cleanup)
+        strategy->cleanup();
+    return code;
+}
+
+static bool read_count(const char *text, uint64_t *count) {
+    if (count_parse(text, 0, CHILDREN_MAX, count))
+        return true;
+    complain(USAGE, "'%s' is not a whole number from 0 to %d", text, CHILDREN_MAX);
+    return false;
+}
+
+int main(int argc, char **argv) {
+    struct cell cell = cell_default;
+    char why[200];
+    uint64_t count, before = 0;
+    int code = check_standard_files();
+    if (code != OK)
+        return code;
+    if (argc < 3 || argc > 5)
+        return complain(USAGE, "usage: storm STRATEGY N [BEFORE [TARGET]]");
+    cell.gap_ns = 0;
+    if (!cell_set(&cell, AXIS_STRATEGY, argv[1], why, sizeof why) ||
+        (argc > 4 && !cell_set(&cell, AXIS_TARGET, argv[4], why, sizeof why)))
+        return complain(USAGE, "%s", why);
+    if (!read_count(argv[2], &count) || (argc > 3 && !read_count(argv[3], &before)))
+        return USAGE;
+    return storm(&cell, before + count);
+}
