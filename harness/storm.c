@@ -1,8 +1,7 @@
 /*
- * storm STRATEGY N [BEFORE [TARGET]]: N children, one after the other, back to back, and BEFORE of
- * them others, for a storm of 0 to begin as one of 200 does. Made for the clock of another program,
- * which measures the whole of it; the spawns and what is verified of each are those of
- * forkless-bench.
+ * storm STRATEGY N [TARGET]: N children, one after the other, back to back. Made for the clock of
+ * another program, which measures the whole of it; the spawns and what is verified of each are
+ * those of forkless-bench.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -53,27 +52,20 @@ static int storm(struct cell *cell, uint64_t count) {
     return code;
 }
 
-static bool read_count(const char *text, uint64_t *count) {
-    if (count_parse(text, 0, CHILDREN_MAX, count))
-        return true;
-    complain(USAGE, "'%s' is not a whole number from 0 to %d", text, CHILDREN_MAX);
-    return false;
-}
-
 int main(int argc, char **argv) {
     struct cell cell = cell_default;
     char why[200];
-    uint64_t count, before = 0;
+    uint64_t count;
     int code = check_standard_files();
     if (code != OK)
         return code;
-    if (argc < 3 || argc > 5)
-        return complain(USAGE, "usage: storm STRATEGY N [BEFORE [TARGET]]");
+    if (argc != 3 && argc != 4)
+        return complain(USAGE, "usage: storm STRATEGY N [TARGET]");
     cell.gap_ns = 0;
     if (!cell_set(&cell, AXIS_STRATEGY, argv[1], why, sizeof why) ||
-        (argc > 4 && !cell_set(&cell, AXIS_TARGET, argv[4], why, sizeof why)))
+        (argc == 4 && !cell_set(&cell, AXIS_TARGET, argv[3], why, sizeof why)))
         return complain(USAGE, "%s", why);
-    if (!read_count(argv[2], &count) || (argc > 3 && !read_count(argv[3], &before)))
-        return USAGE;
-    return storm(&cell, before + count);
+    if (!count_parse(argv[2], 0, CHILDREN_MAX, &count))
+        return complain(USAGE, "'%s' is not a whole number from 0 to %d", argv[2], CHILDREN_MAX);
+    return storm(&cell, count);
 }
