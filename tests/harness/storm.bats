@@ -38,6 +38,13 @@ refused() {
     [ ! -e children ]
 }
 
+@test "the children get the environment but for what hyperfine adds to it" {
+    target 'env >env; exit 42'
+    run -0 env KEPT=1 HYPERFINE_RANDOMIZED_ENVIRONMENT_OFFSET=XXXX "$storm" fork 1 ./target
+    grep '^KEPT=1$' env
+    run -1 grep HYPERFINE env
+}
+
 @test "the target that stamps is verified by its stamps, more of them than a pipe holds" {
     run -0 "$storm" vfork 9000
     [ -z "$output" ]
