@@ -29,3 +29,7 @@ struct interval bootstrap(struct observation *values, size_t count, size_t round
 
 /* Least squares; NaN when the points do not have two different x. */
 struct line fit_line(const double *x, const double *y, size_t count);
+
+/* R squared, the share of the spread of y that the line explains; NaN of fewer than three points.
+ */
+double explained(struct line line, const double *x, const double *y, size_t count);

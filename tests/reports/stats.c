@@ -1,9 +1,11 @@
 #include "test.h"
 
+#include "rank.h"
 #include "stats-table.h"
 #include "stats.h"
 
 #include <math.h>
+#include <string.h>
 
 static void close_to(double found, double expected) {
     if (!(fabs(found - expected) <= 1e-9 * fmax(1, fabs(expected))))
@@ -73,6 +75,98 @@ static void bootstrap_repeats_itself(void **state) {
     close_to(first.high, second.high);
 }
 
+/* Too many rounds for the quick way: both must draw the same. */
+static void many_rounds_are_drawn_alike(void **state) {
+    (void)state;
+    struct observation one[100], two[200];
+    for (size_t i = 0; i < 100; i++) {
+        one[i] = (struct observation){.value = (double)(i * 37 % 100), .round = i};
+        two[2 * i] = two[2 * i + 1] = one[i];
+    }
+    struct interval once = bootstrap(one, 100, 100, 0.5), twice = bootstrap(two, 200, 100, 0.5);
+    close_to(once.low, twice.low);
+    close_to(once.high, twice.high);
+}
+
+static void what_a_line_explains(void **state) {
+    (void)state;
+    for (size_t i = 0; i < sizeof spreads / sizeof *spreads; i++) {
+        struct line line = fit_line(spreads[i].x, spreads[i].y, spreads[i].count);
+        close_to(explained(line, spreads[i].x, spreads[i].y, spreads[i].count),
+                 spreads[i].expected);
+    }
+    const double x[] = {0, 1, 2}, flat[] = {3, 3, 3};
+    assert_true(isnan(explained(fit_line(x, flat, 3), x, flat, 3)));
+    assert_true(isnan(explained(fit_line(x, x, 2), x, x, 2)));
+}
+
+static void check_shift(struct shift found, double value, int open, const double *ends, double p) {
+    close_to(found.value, value);
+    close_to(found.p, p);
+    if (open) {
+        assert_true(isnan(found.ci.low) && isnan(found.ci.high));
+        return;
+    }
+    close_to(found.ci.low, ends[0]);
+    close_to(found.ci.high, ends[1]);
+}
+
+static void shifts_of_pairs(void **state) {
+    (void)state;
+    for (size_t i = 0; i < sizeof paired / sizeof *paired; i++)
+        check_shift(shift_of_pairs(paired[i].values, paired[i].count), paired[i].value,
+                    paired[i].open, paired[i].ends, paired[i].p);
+}
+
+static void shifts_between_sets(void **state) {
+    (void)state;
+    for (size_t i = 0; i < sizeof parted / sizeof *parted; i++)
+        check_shift(shift_between(parted[i].a, parted[i].left, parted[i].b, parted[i].right),
+                    parted[i].value, parted[i].open, parted[i].ends, parted[i].p);
+}
+
+/* 61 differences are too many for the exact way. */
+static void many_pairs(void **state) {
+    (void)state;
+    double differences[61];
+    for (int i = 0; i < 61; i++)
+        differences[i] = i % 2 ? i + 1 : -i - 1;
+    /* of the ranks 1 to 61 the even ones are positive: 930 of 1891, 15.5 from the middle */
+    close_to(shift_of_pairs(differences, 61).p, erfc(15.0 / sqrt(2 * 61 * 62 * 123 / 24.0)));
+    assert_true(shift_of_pairs(differences, 61).p > shift_of_pairs(differences, 60).p / 2);
+}
+
+static void no_values_shift_nothing(void **state) {
+    (void)state;
+    const double zeros[8] = {0};
+    assert_true(isnan(shift_of_pairs(NULL, 0).value));
+    assert_true(isnan(shift_between(zeros, 8, NULL, 0).value));
+    close_to(shift_between(NULL, 0, zeros, 8).p, 1);
+    close_to(shift_of_pairs(zeros, 8).p, 1);
+    close_to(shift_of_pairs(zeros, 8).value, 0);
+    close_to(shift_between(zeros, 8, zeros, 8).p, 1);
+}
+
+static void the_least_p(void **state) {
+    (void)state;
+    const double low[] = {1, 2, 3, 4, 5, 6}, high[] = {7, 8, 9, 10, 11, 12};
+    close_to(least_p(6, 6), shift_between(low, 6, high, 6).p);
+    close_to(least_p_of_pairs(6), shift_of_pairs(low, 6).p);
+    close_to(least_p(1, 1), 1);
+    close_to(least_p_of_pairs(0), 1);
+}
+
+static void holm_adjusts(void **state) {
+    (void)state;
+    for (size_t i = 0; i < sizeof adjusted / sizeof *adjusted; i++) {
+        double p[6];
+        memcpy(p, adjusted[i].p, sizeof p);
+        holm(p, adjusted[i].count);
+        for (size_t j = 0; j < adjusted[i].count; j++)
+            close_to(p[j], adjusted[i].expected[j]);
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(quantiles_are_type_7),
@@ -82,6 +176,14 @@ int main(void) {
         cmocka_unit_test(no_line_through_one_x),
         cmocka_unit_test(intervals_are_of_the_exact_distribution),
         cmocka_unit_test(bootstrap_repeats_itself),
+        cmocka_unit_test(many_rounds_are_drawn_alike),
+        cmocka_unit_test(what_a_line_explains),
+        cmocka_unit_test(shifts_of_pairs),
+        cmocka_unit_test(shifts_between_sets),
+        cmocka_unit_test(many_pairs),
+        cmocka_unit_test(no_values_shift_nothing),
+        cmocka_unit_test(the_least_p),
+        cmocka_unit_test(holm_adjusts),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
