@@ -6,8 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const double GIB = 1 << 30;
-
 bool is_null(const struct cell *cell) {
     return !strcmp(cell->axes.strategy, "null");
 }
@@ -16,7 +14,7 @@ bool is_floor(const struct cell *cell) {
     return !strncmp(cell->axes.strategy, "floor_", strlen("floor_"));
 }
 
-static bool same_but_rss(const struct cell *cell, const struct axes *axes) {
+bool same_but_rss(const struct cell *cell, const struct axes *axes) {
     return !strncmp(cell->name, "spawn/", strlen("spawn/")) && cell->axes.gap == axes->gap &&
            cell->axes.at_once == axes->at_once && !strcmp(cell->axes.strategy, axes->strategy) &&
            !strcmp(cell->axes.target, axes->target);
@@ -36,9 +34,7 @@ const struct cell *find_null(const struct run *run) {
     return NULL;
 }
 
-/* One value a round, NaN where the cell was not measured; none of a cell that is not there. */
-static double *by_round(const struct run *run, const struct cell *cell, enum figure figure,
-                        double p) {
+double *by_round(const struct run *run, const struct cell *cell, enum figure figure, double p) {
     double *values = must(malloc(run->rounds * sizeof *values));
     for (size_t round = 0; round < run->rounds; round++) {
         values[round] = NAN;
@@ -59,8 +55,7 @@ static size_t keep_finite(double *values, size_t count) {
     return kept;
 }
 
-/* Takes the values, one a round, over. */
-static struct estimate estimate(double *values, size_t rounds) {
+struct estimate estimate(double *values, size_t rounds) {
     size_t count = keep_finite(values, rounds);
     struct estimate result = {
         .rounds = count, .value = quantile(values, count, 0.5), .ci = {NAN, NAN}};
@@ -105,112 +100,6 @@ struct estimate estimate_difference(const struct run *run, const struct cell *ce
         values[round] -= subtracted[round];
     free(subtracted);
     return estimate(values, run->rounds);
-}
-
-/* The p50 of each size that was measured in a round. */
-struct sizes {
-    double *gib, *ns;
-    size_t count;
-};
-
-static struct sizes sizes_for(const struct run *run) {
-    return (struct sizes){.gib = must(malloc((run->cell_count + 1) * sizeof(double))),
-                          .ns = must(malloc((run->cell_count + 1) * sizeof(double)))};
-}
-
-static void sizes_free(struct sizes *sizes) {
-    free(sizes->gib);
-    free(sizes->ns);
-}
-
-static void read_sizes(const struct run *run, const struct axes *axes, enum figure figure,
-                       size_t round, struct sizes *sizes) {
-    sizes->count = 0;
-    for (size_t i = 0; i < run->cell_count; i++) {
-        const struct cell *cell = &run->cells[i];
-        const struct samples *samples = &cell->rounds[round].figures[figure];
-        if (samples->count == 0 || !same_but_rss(cell, axes))
-            continue;
-        sizes->gib[sizes->count] = (double)cell->axes.rss / GIB;
-        sizes->ns[sizes->count++] = quantile(samples->ns, samples->count, 0.5);
-    }
-}
-
-/* One line a round. */
-static struct line *lines_by_round(const struct run *run, struct axes axes, enum figure figure) {
-    struct line *lines = must(malloc(run->rounds * sizeof *lines));
-    struct sizes sizes = sizes_for(run);
-    for (size_t round = 0; round < run->rounds; round++) {
-        read_sizes(run, &axes, figure, round, &sizes);
-        lines[round] = fit_line(sizes.gib, sizes.ns, sizes.count);
-    }
-    sizes_free(&sizes);
-    return lines;
-}
-
-struct growth estimate_growth(const struct run *run, struct axes axes, enum figure figure) {
-    struct line *lines = lines_by_round(run, axes, figure);
-    double *intercepts = must(malloc(run->rounds * sizeof *intercepts));
-    double *slopes = must(malloc(run->rounds * sizeof *slopes));
-    for (size_t round = 0; round < run->rounds; round++) {
-        intercepts[round] = lines[round].intercept;
-        slopes[round] = lines[round].slope;
-    }
-    free(lines);
-    return (struct growth){.intercept = estimate(intercepts, run->rounds),
-                           .slope = estimate(slopes, run->rounds)};
-}
-
-struct estimate estimate_growth_ratio(const struct run *run, struct axes axes, struct axes over,
-                                      enum figure figure) {
-    struct line *lines = lines_by_round(run, axes, figure);
-    struct line *divisors = lines_by_round(run, over, figure);
-    double *ratios = must(malloc(run->rounds * sizeof *ratios));
-    for (size_t round = 0; round < run->rounds; round++)
-        ratios[round] = lines[round].slope / divisors[round].slope;
-    free(divisors);
-    free(lines);
-    return estimate(ratios, run->rounds);
-}
-
-/* Between two sizes that were measured: what lies between their figures. Beyond them: from the
- * nearest on, with the slope of the line through all. */
-static double interpolate(const struct sizes *sizes, double gib) {
-    size_t below = sizes->count, above = sizes->count;
-    for (size_t i = 0; i < sizes->count; i++) {
-        if (sizes->gib[i] <= gib && (below == sizes->count || sizes->gib[i] > sizes->gib[below]))
-            below = i;
-        if (sizes->gib[i] >= gib && (above == sizes->count || sizes->gib[i] < sizes->gib[above]))
-            above = i;
-    }
-    struct line line = fit_line(sizes->gib, sizes->ns, sizes->count);
-    if (isnan(line.slope))
-        return NAN;
-    if (below == sizes->count || above == sizes->count) {
-        size_t nearest = below == sizes->count ? above : below;
-        return sizes->ns[nearest] + line.slope * (gib - sizes->gib[nearest]);
-    }
-    if (below == above)
-        return sizes->ns[below];
-    double part = (gib - sizes->gib[below]) / (sizes->gib[above] - sizes->gib[below]);
-    return sizes->ns[below] + part * (sizes->ns[above] - sizes->ns[below]);
-}
-
-struct estimate estimate_at(const struct run *run, struct axes axes, enum figure figure,
-                            int64_t rss) {
-    struct sizes sizes = sizes_for(run);
-    double *values = must(malloc(run->rounds * sizeof *values));
-    for (size_t round = 0; round < run->rounds; round++) {
-        read_sizes(run, &axes, figure, round, &sizes);
-        values[round] = interpolate(&sizes, (double)rss / GIB);
-    }
-    sizes_free(&sizes);
-    struct estimate result = estimate(values, run->rounds);
-    if (result.rounds > 0)
-        result.value = fmax(result.value, 0);
-    if (result.rounds > 1)
-        result.ci = (struct interval){fmax(result.ci.low, 0), fmax(result.ci.high, 0)};
-    return result;
 }
 
 /* n >= 5 / (1 - p), but for the rounding of 1 - p. */

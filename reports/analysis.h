@@ -18,9 +18,12 @@ struct estimate {
     struct interval ci; /* 95%; NaN with fewer than two rounds */
 };
 
+/* How a figure grows with the size of the parent: in each round a line through its sizes. */
 struct growth {
     struct estimate intercept; /* ns */
     struct estimate slope;     /* ns for each GiB of rss */
+    struct estimate explained; /* R squared; of no rounds where there are but two sizes */
+    int64_t reach;             /* the largest size that was measured */
 };
 
 /* A percentile of all samples of a cell, or their maximum where they are too few to tell. */
@@ -41,9 +44,18 @@ struct noise {
 bool is_null(const struct cell *cell);
 bool is_floor(const struct cell *cell);
 
+/* Whether it is a cell of these axes, whatever its size. */
+bool same_but_rss(const struct cell *cell, const struct axes *axes);
+
 /* NULL when the run has no such cell. */
 const struct cell *find_cell(const struct run *run, struct axes axes);
 const struct cell *find_null(const struct run *run);
+
+/* One value a round, malloced; NaN where the cell, which may be NULL, was not measured. */
+double *by_round(const struct run *run, const struct cell *cell, enum figure figure, double p);
+
+/* Of such values, which it frees; those that are no finite numbers do not count. */
+struct estimate estimate(double *values, size_t rounds);
 
 double median(const struct run *run, const struct cell *cell, enum figure figure);
 struct estimate estimate_figure(const struct run *run, const struct cell *cell, enum figure figure);
@@ -61,6 +73,14 @@ struct estimate estimate_growth_ratio(const struct run *run, struct axes axes, s
  */
 struct estimate estimate_at(const struct run *run, struct axes axes, enum figure figure,
                             int64_t rss);
+
+/*
+ * The size in bytes from which on a figure is larger with these axes than with the others: in each
+ * round, where the two lines cross. 0: at any size; infinite, as an end of the interval may be: at
+ * none.
+ */
+struct estimate estimate_crossing(const struct run *run, struct axes axes, struct axes other,
+                                  enum figure figure);
 
 bool enough_for(size_t samples, double p);
 size_t count_samples(const struct run *run, const struct cell *cell, enum figure figure);

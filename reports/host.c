@@ -11,7 +11,8 @@ bool host_read(struct source *source, const json_t *line, struct host *host) {
            field_flag(source, object, "virtual", &host->is_virtual) &&
            field_text(source, object, "kernel", &host->kernel) &&
            field_text(source, object, "libc", &host->libc) &&
-           field_whole(source, object, "page_size", 1, &host->page_size);
+           field_whole(source, object, "page_size", 1, &host->page_size) &&
+           field_optional_text(source, object, "hypervisor", &host->hypervisor);
 }
 
 bool same_host(const struct host *a, const struct host *b) {
@@ -24,4 +25,5 @@ void host_clear(struct host *host) {
     free(host->cpu);
     free(host->kernel);
     free(host->libc);
+    free(host->hypervisor);
 }

@@ -17,6 +17,17 @@ const char *const state_names[STATES] = {"not run", "measured", "failed", "unsup
 
 static const char *const level_names[LEVELS] = {"good", "note", "warning", "unknown"};
 
+/* What tells this run from others. */
+static bool read_identity(struct source *source, const json_t *line, struct run *run) {
+    json_t *build = json_object_get(line, "build");
+    run->seed = -1;
+    return (!json_object_get(line, "seed") || field_whole(source, line, "seed", 0, &run->seed)) &&
+           field_optional_text(source, line, "started", &run->started) &&
+           (!build || (field_object(source, line, "build", &build) &&
+                       field_optional_text(source, build, "version", &run->version) &&
+                       field_optional_text(source, build, "library", &run->library)));
+}
+
 static bool read_axes(struct source *source, const json_t *object, struct axes *axes) {
     return field_text(source, object, "strategy", &axes->strategy) &&
            field_whole(source, object, "rss", 0, &axes->rss) &&
@@ -103,8 +114,7 @@ static bool read_run(struct source *source, const json_t *line, struct run *run)
         return refuse(source, "schema %jd is newer than %d, the newest known here",
                       (intmax_t)run->schema, SCHEMA);
     if (!field_text(source, line, "matrix", &run->matrix) ||
-        !read_rounds(source, line, 1, &run->rounds) ||
-        !field_optional_text(source, line, "started", &run->started) ||
+        !read_rounds(source, line, 1, &run->rounds) || !read_identity(source, line, run) ||
         !host_read(source, line, &run->host) ||
         (run->schema >= 2 && !read_findings(source, line, run)) ||
         !field_array(source, line, "cells", &cells))
@@ -189,6 +199,7 @@ static bool read_disturbance(struct source *source, const json_t *line, const st
                              struct block *block) {
     int64_t round;
     if (!field_whole(source, line, "round", 0, &round) || !fits_rounds(source, round, run) ||
+        !field_whole(source, line, "rss", 0, &block->rss) ||
         !field_number(source, line, "other", &block->other))
         return false;
     block->round = (size_t)round;
@@ -329,6 +340,8 @@ void run_free(struct run *run) {
     }
     free(run->findings);
     host_clear(&run->host);
+    free(run->library);
+    free(run->version);
     free(run->started);
     free(run->matrix);
     free(run->path);

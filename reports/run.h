@@ -45,6 +45,7 @@ struct block {
     double load;
     double other;    /* NaN in schema 1, which does not tell */
     size_t round;    /* 0 in schema 1, of which nobody asks */
+    int64_t rss;     /* likewise */
     char *disturbed; /* why its figures may be off; NULL when they may not */
 };
 
@@ -62,14 +63,18 @@ struct host {
     char *kernel;
     char *libc;
     int64_t page_size;
+    char *hypervisor; /* NULL: none, or it cannot be told */
 };
 
 struct run {
     char *path;
     int64_t schema;
     char *matrix;
+    int64_t seed;  /* -1 when the file does not tell */
+    char *started; /* UTC; NULL likewise, as of the two below */
+    char *version;
+    char *library; /* build-id of the libforkless that was measured */
     size_t rounds;
-    char *started; /* UTC; NULL when the file does not tell */
     struct host host;
     size_t cell_count;
     struct cell *cells;
