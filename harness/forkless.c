@@ -18,6 +18,7 @@ static const struct program {
     const char *name, *lacks, *summary;
 } programs[] = {
     {"bench", BENCH_LACKS, "Measures what starting a process costs here"},
+    {"compare", COMPARE_LACKS, "Says what differs between two runs, and gates on it"},
     {"doctor", DOCTOR_LACKS, "Says what on this machine would disturb a measurement"},
     {"report", REPORT_LACKS, "Says what a run of bench found"},
 };

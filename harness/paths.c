@@ -62,7 +62,7 @@ static bool locate(const char *built, const char *installed, const char *name, c
 
 bool path_program(const char *name, char *out, size_t size) {
     char file[256], built[FOLDER];
-    static const char *const of_reports[] = {"report"};
+    static const char *const of_reports[] = {"compare", "report"};
     const char *folder = "harness";
     for (size_t i = 0; i < sizeof of_reports / sizeof *of_reports; i++)
         if (strcmp(name, of_reports[i]) == 0)

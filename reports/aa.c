@@ -1,9 +1,10 @@
-#include "analysis.h"
-#include "host.h"
+#include "comparison.h"
+#include "floor.h"
 #include "layout.h"
 #include "memory.h"
 #include "run.h"
 #include "units.h"
+#include "unlike.h"
 
 #include <argp.h>
 #include <err.h>
@@ -17,7 +18,7 @@
  * is a cell's call in multiples of its floor's, so that what slows a whole block does not count.
  */
 
-enum { GOOD = 0, INTERNAL = 1, USAGE = 2, APART = 5, INCONCLUSIVE = 6 };
+enum { GOOD = 0, INTERNAL = 1, USAGE = 2, APART = 5, UNCLEAR = 6 };
 static const double MOST_APART = 0.02;
 
 const char *argp_program_version = "aa " FORKLESS_VERSION;
@@ -30,17 +31,9 @@ struct runs {
 struct tally {
     size_t cells;
     size_t apart;
+    size_t left_out; /* they have a floor, but too few rounds measured both */
+    size_t alarms;   /* of forkless-compare */
 };
-
-/* The multiple of its floor that a cell's call is; of no rounds where it has no floor. */
-static struct estimate multiple(const struct run *run, const struct cell *cell) {
-    struct axes axes = cell->axes;
-    axes.strategy = strcmp(axes.strategy, "forkless_start") ? "floor_vfork" : "floor_vm";
-    const struct cell *floor = find_cell(run, axes);
-    if (!floor || is_null(cell) || is_floor(cell))
-        return (struct estimate){.rounds = 0};
-    return estimate_ratio(run, cell, floor, CALL);
-}
 
 static bool are_apart(struct interval a, struct interval b) {
     return a.high < b.low || b.high < a.low;
@@ -54,9 +47,14 @@ static struct tally compare(const struct run *a, const struct run *b, FILE *cell
     struct tally tally = {0};
     for (size_t i = 0; i < a->cell_count; i++) {
         const struct cell *cell = &a->cells[i];
-        struct estimate first = multiple(a, cell), second = multiple(b, run_cell(b, cell->name));
-        if (first.rounds < 2 || second.rounds < 2)
+        if (!find_floor(a, cell))
             continue;
+        struct estimate first = estimate_multiple(a, cell, CALL);
+        struct estimate second = estimate_multiple(b, run_cell(b, cell->name), CALL);
+        if (first.rounds < 2 || second.rounds < 2) {
+            tally.left_out++;
+            continue;
+        }
         tally.cells++;
         if (!are_apart(first.ci, second.ci))
             continue;
@@ -68,11 +66,21 @@ static struct tally compare(const struct run *a, const struct run *b, FILE *cell
     return tally;
 }
 
+/* How many cells forkless-compare would call changed. */
+static size_t count_alarms(const struct run *a, const struct run *b) {
+    struct comparison comparison;
+    comparison_open(&comparison, a, b, &(struct question){.figure = CALL});
+    size_t alarms = comparison.count_of[FASTER] + comparison.count_of[SLOWER];
+    comparison_close(&comparison);
+    return alarms;
+}
+
 static struct tally print_pair(size_t pair, const struct run *a, const struct run *b) {
     char *cells = NULL;
     size_t length;
     FILE *text = must(open_memstream(&cells, &length));
     struct tally tally = compare(a, b, text);
+    tally.alarms = count_alarms(a, b);
     fclose(text);
     must(cells);
     print_named(
@@ -80,11 +88,6 @@ static struct tally print_pair(size_t pair, const struct run *a, const struct ru
         sentence("pair %zu: %zu of %zu cells apart%s", pair, tally.apart, tally.cells, cells));
     free(cells);
     return tally;
-}
-
-static bool same_axes(const struct axes *a, const struct axes *b) {
-    return !strcmp(a->strategy, b->strategy) && a->rss == b->rss && a->gap == b->gap &&
-           a->at_once == b->at_once && !strcmp(a->target, b->target);
 }
 
 static bool same_cells(const struct run *a, const struct run *b) {
@@ -100,7 +103,14 @@ static bool same_cells(const struct run *a, const struct run *b) {
 
 /* Why two runs cannot be compared; NULL when they can. */
 static const char *unlike(const struct run *a, const struct run *b) {
-    return !same_host(&a->host, &b->host) ? "hosts" : !same_cells(a, b) ? "cells" : NULL;
+    char *hosts = unlike_hosts(a, b);
+    bool other_build = a->library && b->library && strcmp(a->library, b->library) != 0;
+    const char *what = hosts               ? "hosts"
+                       : other_build       ? "builds"
+                       : !same_cells(a, b) ? "cells"
+                                           : NULL;
+    free(hosts);
+    return what;
 }
 
 static error_t parse_option(int key, char *argument, struct argp_state *state) {
@@ -125,13 +135,15 @@ static error_t parse_option(int key, char *argument, struct argp_state *state) {
 static int judge(struct tally tally) {
     if (tally.cells == 0) {
         printf("no cell has a multiple of its floor in two rounds of both runs\n");
-        return INCONCLUSIVE;
+        return UNCLEAR;
     }
     double share = (double)tally.apart / (double)tally.cells;
     bool within = share <= MOST_APART;
-    printf("%zu of %zu cells apart: %.1f %%, %s %.0f %%\n", tally.apart, tally.cells, share * 100,
-           within ? "within" : "beyond", MOST_APART * 100);
-    return within ? GOOD : APART;
+    if (tally.left_out > 0)
+        printf("%zu cells left out: they, or their floors, were not measured\n", tally.left_out);
+    printf("%zu of %zu cells apart: %.1f %%, %s %.0f %%; alarms: %zu\n", tally.apart, tally.cells,
+           share * 100, within ? "within" : "beyond", MOST_APART * 100, tally.alarms);
+    return !within ? APART : tally.left_out ? UNCLEAR : GOOD;
 }
 
 static int compare_all(const struct runs *runs) {
@@ -147,6 +159,8 @@ static int compare_all(const struct runs *runs) {
         struct tally pair = print_pair(i / 2 + 1, runs->list[i], runs->list[i + 1]);
         all.cells += pair.cells;
         all.apart += pair.apart;
+        all.left_out += pair.left_out;
+        all.alarms += pair.alarms;
     }
     return judge(all);
 }
@@ -156,9 +170,10 @@ int main(int argc, char **argv) {
         .parser = parse_option,
         .args_doc = "A B [A B...]",
         .doc = "Counts the cells of two runs of one program on one host whose 95 % intervals of "
-               "`call`, in multiples of the floor, are disjoint."
+               "`call`, in multiples of the floor, are disjoint, and the alarms: those that "
+               "forkless-compare would call changed."
                "\vExit status: 0 at most 2 % are, 1 internal, 2 usage or a bad file, 5 more are, 6 "
-               "there is nothing to compare."};
+               "there is nothing to compare, or cells are left out."};
     struct runs runs = {0};
     argp_err_exit_status = USAGE;
     argp_parse(&argp, argc, argv, 0, NULL, &runs);

@@ -20,6 +20,12 @@ bool same_but_rss(const struct cell *cell, const struct axes *axes) {
            !strcmp(cell->axes.target, axes->target);
 }
 
+bool same_block(const struct cell *a, const struct cell *b) {
+    struct axes axes = a->axes;
+    axes.strategy = b->axes.strategy;
+    return a->axes.rss == b->axes.rss && same_but_rss(b, &axes);
+}
+
 const struct cell *find_cell(const struct run *run, struct axes axes) {
     for (size_t i = 0; i < run->cell_count; i++)
         if (run->cells[i].axes.rss == axes.rss && same_but_rss(&run->cells[i], &axes))

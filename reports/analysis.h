@@ -47,6 +47,9 @@ bool is_floor(const struct cell *cell);
 /* Whether it is a cell of these axes, whatever its size. */
 bool same_but_rss(const struct cell *cell, const struct axes *axes);
 
+/* Whether they differ in the strategy alone. */
+bool same_block(const struct cell *a, const struct cell *b);
+
 /* NULL when the run has no such cell. */
 const struct cell *find_cell(const struct run *run, struct axes axes);
 const struct cell *find_null(const struct run *run);

@@ -156,12 +156,7 @@ static json_t *list_problems(const struct run *run, const struct cell *cell) {
     return list;
 }
 
-/* What stands beside each other: the cells of one block that people choose from. */
-static bool same_place(const struct cell *a, const struct cell *b) {
-    return a->axes.rss == b->axes.rss && a->axes.gap == b->axes.gap &&
-           a->axes.at_once == b->axes.at_once && !strcmp(a->axes.target, b->axes.target);
-}
-
+/* People choose from these. */
 static bool is_ranked(const struct cell *cell) {
     return !is_null(cell) && !is_floor(cell);
 }
@@ -174,7 +169,7 @@ static size_t rank_of(const struct run *run, const struct estimate *medians, siz
         return 0;
     for (size_t i = 0; i < run->cell_count; i++)
         rank += medians[i].rounds >= 2 && medians[i].ci.high < medians[index].ci.low &&
-                is_ranked(&run->cells[i]) && same_place(&run->cells[i], cell);
+                is_ranked(&run->cells[i]) && same_block(&run->cells[i], cell);
     return rank;
 }
 

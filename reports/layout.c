@@ -9,8 +9,8 @@
 
 enum { NAME_WIDTH = 15, CELL_WIDTH = 7, GAP = 3 };
 
-/* Columns on the screen: the bytes of UTF-8 but for those that continue a character. */
-static size_t width_of(const char *text, size_t length) {
+/* The bytes of UTF-8 but for those that continue a character. */
+size_t width_of(const char *text, size_t length) {
     size_t width = 0;
     for (size_t i = 0; i < length; i++)
         width += ((unsigned char)text[i] & 0xc0) != 0x80;

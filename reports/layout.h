@@ -7,6 +7,9 @@
 
 enum { PAGE_WIDTH = 80 };
 
+/* Columns on the screen. */
+size_t width_of(const char *text, size_t length);
+
 /*
  * Row 0 holds the heads and column 0 the names; the other columns are aligned at their right. A row
  * without a text is a blank line. Columns that do not fit in the page follow below the others.

@@ -69,6 +69,9 @@ lines() { printf '%s\n' "$@" | sort; }
     diff <(offers bench -o '') <(lines 'a file' dump)
     diff <(offers bench --resume = du) <(lines dump)
     diff <(offers report '') <(lines 'a file' dump)
+    diff <(offers compare '') <(lines 'a file' dump)
+    diff <(offers compare --figure = '') <(lines call ready total cpu)
+    [ "$(offers compare --fail-above '')" = "" ]
     [ "$(offers bench --rounds '')" = "" ]
 }
 

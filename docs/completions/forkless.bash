@@ -46,6 +46,14 @@ _forkless_bench() {
     esac
 }
 
+_forkless_compare() {
+    case $previous in
+    -g | --figure) _forkless_words "call ready total cpu" ;;
+    -a | --fail-above | -f | --filter | --ignore-below) ;;
+    *) _forkless_files "" ;;
+    esac
+}
+
 _forkless() {
     local program=${COMP_WORDS[0]} cur=${COMP_WORDS[COMP_CWORD]} previous=
     [ "$COMP_CWORD" -eq 0 ] || previous=${COMP_WORDS[COMP_CWORD - 1]}
@@ -67,6 +75,7 @@ _forkless() {
     help/*) _forkless_words "$(_forkless_commands "$program")" ;;
     */-*) _forkless_words "$(_forkless_flags "$program" "${COMP_WORDS[1]}")" ;;
     bench/*) _forkless_bench ;;
+    compare/*) _forkless_compare ;;
     *) _forkless_files "" ;;
     esac
 }

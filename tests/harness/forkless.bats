@@ -12,6 +12,7 @@ setup() {
     forkless=$prefix/$BIN_FOLDER/forkless
     # shellcheck disable=SC2016
     program bench 'printf "%s\n" "${0##*/}" "$#" "$@"'
+    program compare 'exit 6'
     program report 'exit 5'
     # shellcheck disable=SC2016
     program doctor 'kill -KILL $$'
@@ -71,7 +72,7 @@ a b
     for argument in --help '-?' help; do
         run -0 --separate-stderr "$forkless" "$argument"
         [ -z "$stderr" ]
-        [[ $output == *$'\n  bench '*$'\n  doctor '*$'\n  help '*$'\n  report '* ]]
+        [[ $output == *$'\n  bench '*$'\n  compare '*$'\n  doctor '*$'\n  help '*$'\n  report '* ]]
         [[ $output != *"(not here"* ]]
         for line in "${lines[@]}"; do
             [ "${#line}" -le 80 ]

@@ -1,0 +1,283 @@
+#!/usr/bin/env bats
+# The program forkless-compare: its pages against golden ones, its gate, its refusals.
+# To make the golden pages anew, after looking at the difference: GOLDEN=write bats compare.bats
+# shellcheck disable=SC2016,SC2154  # jq has variables too; bats sets some
+
+bats_require_minimum_version 1.5.0
+
+setup() {
+    here=$BATS_TEST_DIRNAME
+    compare=${FORKLESS_COMPARE:?}
+    cd "$BATS_TEST_TMPDIR" || return
+    cp "$here"/runs/{quick,standard,nothing,one-round,resumed,failed}.jsonl .
+}
+
+# change FILTER [FROM]: another run than FROM, with its lines changed by jq, in the file b.jsonl.
+change() {
+    jq -c "if .kind == \"run\" then .started = \"2026-12-01T10:00:00Z\" else . end | $1" "${2-quick.jsonl}" >b.jsonl
+}
+
+# slower CELL FACTOR: quick with that cell's calls times FACTOR.
+slower() { change "if .cell == \"$1\" then .call |= map(. * $2 | floor) else . end"; }
+
+# golden FILE ARGUMENT...: what it prints or, with -o, writes.
+golden() {
+    local page=$here/golden/$1
+    shift
+    run --separate-stderr "$compare" "$@"
+    [ -z "$stderr" ]
+    [[ " $* " == *" -o "* ]] || printf '%s\n' "$output" >out
+    [ "${GOLDEN:-}" != write ] || cat out* >"$page"
+    diff -u "$page" <(cat out*)
+}
+
+# refused CODE SENTENCE ARGUMENT...
+refused() {
+    local code=$1 sentence=$2
+    shift 2
+    run -"$code" --separate-stderr "$compare" "$@"
+    [ -z "$output" ]
+    [ "$stderr" = "${compare##*/}: $sentence" ]
+}
+
+@test "two runs of the same, as text" {
+    change .
+    golden compare.txt quick.jsonl b.jsonl
+    [ "$status" -eq 0 ]
+    [ "$(wc -L <out)" -le 80 ]
+}
+
+@test "a gate, as text, Markdown and HTML" {
+    change 'if .cell == "spawn/fork/rss:4GiB" then .call |= map(2 * .)
+        elif .cell == "spawn/posix_spawn/rss:1GiB" then .call |= map(. / 3 | floor)
+        elif .cell == "spawn/clone3" then {kind, round, cell, state: "failed", reason: "status <127> | \"x\""} else . end'
+    golden compare-gate.txt quick.jsonl b.jsonl --fail-above 5% --ignore-below 2us
+    [ "$status" -eq 5 ]
+    [ "$(wc -L <out)" -le 80 ]
+    rm out
+    golden compare-gate.md quick.jsonl b.jsonl --fail-above 5% --ignore-below 2us -o out.md
+    [ "$status" -eq 5 ]
+    rm out.md
+    golden compare-gate.html quick.jsonl b.jsonl --fail-above 5% --ignore-below 2us -o out.html
+    [ "$status" -eq 5 ]
+    [ -z "$output" ]
+}
+
+@test "each format tells one cell's change in its line" {
+    change .
+    for ending in txt md html; do
+        "$compare" quick.jsonl b.jsonl -o "before.$ending"
+    done
+    slower spawn/vfork/rss:1GiB 3
+    for ending in txt md html; do
+        "$compare" quick.jsonl b.jsonl -o "after.$ending"
+        run -1 diff "before.$ending" "after.$ending"
+        [ "$(grep -c '^[<>].*vfork .*+\|^[<>].*vfork/rss:1GiB.*+' <<<"$output")" -ge 1 ]
+        [[ $output != *clone3* ]]
+    done
+}
+
+# The recipe of the man page: a baseline that is kept, and the exit code.
+@test "the recipe for CI says no to a real slow-down, and well to none" {
+    gate=(--fail-above 5% --ignore-below 2us)
+    reference=$here/../../results/reference/2026-11-29-quick.jsonl
+    # Two halves of the reference run: its even rounds are the baseline, the odd ones new.
+    half() {
+        jq -c "if .kind == \"run\" then .rounds = 10 | .started += \"$1\" elif .kind == \"block\" then empty
+            elif .round then select(.round % 2 == $1) | .round = (.round - $1) / 2 else . end" "$reference"
+    }
+    half 0 >baseline.jsonl
+    half 1 >new.jsonl
+    run -0 "$compare" baseline.jsonl new.jsonl "${gate[@]}"
+    [[ $output == *"0 faster, 0 slower, "*"; 0 beyond 5 %"* ]]
+    # posix_spawn now takes half as long again: as if a target that it has to start were larger.
+    jq -c 'if .state == "measured" and (.cell | test("/posix_spawn")) then .call |= map(. * 1.5 | floor) else . end' \
+        new.jsonl >slow.jsonl
+    run -5 "$compare" baseline.jsonl slow.jsonl "${gate[@]}"
+    [[ $output == *$'\n!posix_spawn '* ]]
+    [[ $output != *$'\n!'[!p\ ]* ]]
+    run -0 "$compare" slow.jsonl baseline.jsonl "${gate[@]}" # faster is well
+    run -0 "$compare" baseline.jsonl slow.jsonl --fail-above 5% --ignore-below 1s
+    run -0 "$compare" baseline.jsonl slow.jsonl --fail-above 500%
+    run -0 "$compare" baseline.jsonl slow.jsonl "${gate[@]}" --filter '/vfork'
+    run -0 "$compare" baseline.jsonl slow.jsonl # no gate
+    [[ $output == *" slower, "* ]]
+}
+
+@test "inconclusive: the interval has the limit in it, or the rounds are few; --strict" {
+    change .
+    run -0 "$compare" quick.jsonl b.jsonl --fail-above 5%
+    [[ $output == *$'\n?fork '*" inconclusive; 0 beyond 5 %"* ]]
+    [[ $output == *$'\n?  inconclusive: slower by more than 5 % is neither told nor ruled out'* ]]
+    run -6 "$compare" quick.jsonl b.jsonl --fail-above 5% --strict
+    run -0 "$compare" quick.jsonl b.jsonl --strict
+    run -0 "$compare" quick.jsonl b.jsonl --fail-above 5% --ignore-below 1s --strict
+    few='if .kind == "run" then .rounds = 5 elif .round then select(.round < 5) else . end'
+    jq -c "$few" quick.jsonl >a.jsonl
+    change "$few"
+    run -0 "$compare" a.jsonl b.jsonl
+    [[ $output == *"0 faster, 0 slower, 0 the same, 24 inconclusive"* ]]
+    [[ ${output//$'\n   '/ } == *"inconclusive: fewer than 6 rounds a side, or too few to tell one of 24 cells from chance; "* ]]
+    run -6 "$compare" a.jsonl b.jsonl --strict
+}
+
+@test "six rounds tell one cell, but not one of 24" {
+    few='if .kind == "run" then .rounds = 6 elif .round then select(.round < 6) else . end'
+    jq -c "$few" quick.jsonl >a.jsonl
+    change "$few | if .cell == \"spawn/fork\" then .call |= map(9 * .) else . end"
+    run -0 "$compare" a.jsonl b.jsonl
+    [[ $output == *"24 inconclusive"* ]]
+    run -0 "$compare" a.jsonl b.jsonl --filter '^spawn/fork$'
+    [[ $output == *" (p=0.002 n=6+6)"*"0 faster, 1 slower, 0 the same, 0 inconclusive" ]]
+}
+
+@test "what slows the floor too is no change" {
+    change 'if .call then .call |= map(3 * .) else . end'
+    run -0 "$compare" quick.jsonl b.jsonl
+    [[ $output == *"0 faster, 0 slower, 24 the same, 0 inconclusive" ]]
+}
+
+@test "one run and its copy are paired by round" {
+    jq -c 'if .cell == "spawn/fork/rss:4GiB" then .call |= map(1.02 * . | floor) else . end' standard.jsonl >b.jsonl
+    run -0 "$compare" standard.jsonl b.jsonl
+    [[ $output == *", paired by round; "*" (p=1.00 n=12)"* ]]
+    run -0 "$compare" standard.jsonl standard.jsonl --figure total --filter rss:1GiB
+    [[ $output == *'"total" in multiples'*"0 faster, 0 slower, 2 the same, 0 inconclusive" ]]
+}
+
+@test "unlike hosts and axes are refused with what differs, unless --force" {
+    change 'if .kind == "run" then .host.kernel = "5.10" | .host.cpus = 4 else . end'
+    refused 2 "quick.jsonl and b.jsonl are unlike: cpus (2, 4), kernel (6.18.44, 5.10) (--force compares them all the same)" \
+        quick.jsonl b.jsonl
+    run -0 --separate-stderr "$compare" --force quick.jsonl b.jsonl
+    [ "$stderr" = "${compare##*/}: quick.jsonl and b.jsonl are unlike: cpus (2, 4), kernel (6.18.44, 5.10)" ]
+    [[ $output == *" 24 the same, "* ]]
+    jq -c 'if .kind == "run" then .host.hypervisor = "Xen" else . end' resumed.jsonl >b.jsonl
+    refused 2 "resumed.jsonl and b.jsonl are unlike: hypervisor (KVMKVMKVM, Xen) (--force compares them all the same)" \
+        resumed.jsonl b.jsonl
+    change 'if .kind == "run" then .cells |= map(if .rss == 268435456 then .target = "dynamic" else . end) else . end'
+    run -2 --separate-stderr "$compare" quick.jsonl b.jsonl
+    [[ $stderr == *"quick.jsonl and b.jsonl are unlike: target dynamic (only B), the axes of spawn/forkless_start/rss:256MiB, "* ]]
+    refused 2 "quick.jsonl and standard.jsonl are unlike: rss 256 MiB (only A), at_once 16 (only A) (--force compares them all the same)" \
+        quick.jsonl standard.jsonl
+    run -0 "$compare" quick.jsonl standard.jsonl --filter 'rss:1GiB$'
+    [[ ${output//$'\n    '/ } == *"spawn/fork/rss:1GiB (B): not in this run"* ]]
+    [[ $output == *" 2 the same, "* ]]
+}
+
+@test "files that cannot be read" {
+    refused 2 "absent: cannot be opened: No such file or directory" absent quick.jsonl
+    : >empty
+    refused 2 "empty: the file is empty" quick.jsonl empty
+    head -c 100 quick.jsonl >cut.jsonl
+    refused 2 "cut.jsonl: there is no complete line: no run began" cut.jsonl quick.jsonl
+    echo '{"kind":"benchmark"}' >foreign
+    refused 2 "foreign:1: this is no forkless results file" quick.jsonl foreign
+    change 'if .kind == "run" then .schema = 3 else . end'
+    refused 2 "b.jsonl:1: schema 3 is newer than 2, the newest known here" quick.jsonl b.jsonl
+    change 'if .kind == "run" then .seed = "x" else . end'
+    refused 2 'b.jsonl:1: `seed` is not a whole number' quick.jsonl b.jsonl
+    change 'if .kind == "run" then .build = 5 else . end'
+    refused 2 'b.jsonl:1: `build` is not an object' quick.jsonl b.jsonl
+}
+
+@test "a run that was cut off is a shorter run" {
+    head -c 60000 quick.jsonl >cut.jsonl
+    run -0 "$compare" quick.jsonl cut.jsonl
+    [[ $output == *" n=8+"* ]]
+}
+
+@test "nothing to compare" {
+    refused 3 "nothing.jsonl and nothing.jsonl have no cell that was measured in both with its floor (spawn/vfork, A, B: failed: the target is missing)" \
+        nothing.jsonl nothing.jsonl
+    refused 3 "one-round.jsonl and one-round.jsonl have no cell that was measured in both with its floor (spawn/vfork/rss:1GiB/gap:0/target:dynamic, A, B: there is no floor in its block)" \
+        one-round.jsonl one-round.jsonl
+    refused 2 "--filter: no cell of quick.jsonl matches 'sprawn'" --filter sprawn quick.jsonl quick.jsonl
+    refused 2 "--filter: '(': Unmatched ( or \\(" --filter '(' quick.jsonl quick.jsonl
+    change 'if .kind == "run" then .cells |= map(.name |= sub("spawn/fork"; "spawn/knife")) else (.cell | strings) |= sub("spawn/fork"; "spawn/knife") end'
+    refused 2 "quick.jsonl and b.jsonl have no cell in common" --filter '^spawn/(fork|knife)' quick.jsonl b.jsonl
+    jq -c 'if .kind == "run" then .cells |= map(select(.name | test("floor|null"))) elif .cell then select(.cell | test("floor|null")) else . end' \
+        quick.jsonl >floors.jsonl
+    refused 2 "floors.jsonl: there are no cells but floors" floors.jsonl quick.jsonl
+}
+
+@test "one sample, and samples of 0, break nothing" {
+    change 'if .kind == "run" then .rounds = 1 elif .round then select(.round == 0) else . end
+        | if .call then .call |= [first] | .total |= [first] | .cpu |= [first] | del(.ready) else . end'
+    run -0 "$compare" b.jsonl b.jsonl
+    [[ $output == *" (p=1.00 n=1+1)"*"0 faster, 0 slower, 0 the same, 24 inconclusive"* ]]
+    change 'if .call then .call |= map(0) else . end'
+    for ending in txt md html; do
+        run -0 "$compare" quick.jsonl b.jsonl -o "zero.$ending"
+        run -1 grep -iwE '[-+]?(nan|inf)' "zero.$ending"
+    done
+}
+
+@test "a cell that A measured and that failed in B is told by the exit code" {
+    change 'if .cell == "spawn/fork" then {kind, round, cell, state: "timeout", reason: "60 s"} else . end'
+    run -3 "$compare" quick.jsonl b.jsonl
+    [[ $output == *$'\nNot compared:\n'*"spawn/fork (B): timeout: 60 s"* ]]
+    run -0 "$compare" b.jsonl quick.jsonl
+    run -5 "$compare" quick.jsonl <(jq -c 'if .cell == "spawn/fork/rss:1GiB" then .call |= map(3 * .) else . end' b.jsonl) --fail-above 5%
+}
+
+@test "names of any kind harm no format" {
+    odd='def odd: sub("fork/"; "\u00e4|*`<script>alert(1)</script>&\"\n\u001b[2J/");
+        if .kind == "run" then .cells |= map(.name |= odd | .strategy |= sub("^fork$"; "<b>\"|\n")) elif .cell then .cell |= odd else . end'
+    jq -c "$odd" quick.jsonl >'a<i>|&.jsonl'
+    change "$odd"
+    for ending in txt md html; do
+        run -0 "$compare" 'a<i>|&.jsonl' b.jsonl -o "odd.$ending"
+        run -1 grep -P '\x1b' "odd.$ending"
+    done
+    grep -F 'ä|*`<script>' odd.txt
+    run -1 grep -E '<(script|b|i)>' odd.html
+    grep -F 'ä|*`&lt;script&gt;alert(1)&lt;/script&gt;&amp;&quot;' odd.html
+    grep -F 'ä\|\*\`\<script\>' odd.md
+    # every row has as many columns
+    [ "$(sed 's/\\|//g' odd.md | grep '^|' | tr -cd '|\n' | sort -u)" = '|||||||||||' ]
+}
+
+@test "the page is one file without scripts, and its elements are closed" {
+    slower spawn/fork 3
+    "$compare" quick.jsonl b.jsonl -o page.html
+    run -1 grep -iE '<script|https?:|url\(|@import| on[a-z]+=' page.html
+    for element in html head body table thead tbody tr th td p div ul li h1 style title; do
+        [ "$(grep -oE "<${element}[ >]" page.html | wc -l)" -eq "$(grep -o "</$element>" page.html | wc -l)" ]
+    done
+}
+
+@test "colours only on a terminal, and not with NO_COLOR" {
+    slower spawn/fork 3
+    run -0 "$compare" quick.jsonl b.jsonl
+    [[ $output != *$'\033'* ]]
+    on_terminal() { script -qec "$1 $compare quick.jsonl b.jsonl" /dev/null </dev/null; }
+    command -v script >/dev/null || skip "there is no script"
+    run -0 on_terminal "env -u NO_COLOR TERM=xterm"
+    [[ $output == *$'\033[31m+'* ]]
+    run -0 on_terminal "env NO_COLOR=1 TERM=xterm"
+    [[ $output != *$'\033'* ]]
+}
+
+@test "usage" {
+    for arguments in "" "quick.jsonl" "a b c" "--no-such-option a b" "--fail-above 5x a b" "--fail-above -5% a b" \
+        "--fail-above 0 a b" "--ignore-below 2us a b" "--fail-above 5% --ignore-below 2 a b" "--figure x a b" \
+        "-o page.pdf a b" "-o page a b" "--fail-above nan a b"; do
+        # shellcheck disable=SC2086
+        run -2 --separate-stderr "$compare" $arguments
+        [ -z "$output" ]
+        [ -n "$stderr" ]
+    done
+    run -0 "$compare" --help
+    [[ $output == *"--fail-above=SHARE"* ]]
+}
+
+@test "what cannot be written is told" {
+    status=0
+    "$compare" quick.jsonl quick.jsonl >/dev/full 2>said || status=$?
+    [ "$status" -eq 1 ]
+    grep ': cannot write the comparison: No space left on device$' said
+    ln -s /dev/full full.html
+    refused 1 "cannot write the comparison: No space left on device" quick.jsonl quick.jsonl -o full.html
+    refused 1 "cannot write no/page.md: No such file or directory" quick.jsonl quick.jsonl -o no/page.md
+}
