@@ -1,6 +1,7 @@
 #include "foot.h"
 
 #include "analysis.h"
+#include "describe.h"
 #include "layout.h"
 #include "memory.h"
 #include "problems.h"
@@ -33,32 +34,14 @@ static void print_null(const struct run *run, const struct cell *null, bool *exp
 }
 
 static void print_run(const struct run *run, FILE *out) {
-    char *counts = NULL;
-    size_t length;
-    FILE *text = must(open_memstream(&counts, &length));
-    char *times = run->resumed == 1 ? sentence("once") : sentence("%zu times", run->resumed);
-    fprintf(text, "(%zu of %zu measured, %zu failed", count_state(run, MEASURED),
-            run->rounds * run->cell_count, count_state(run, FAILED));
-    if (count_state(run, UNSUPPORTED))
-        fprintf(text, ", %zu unsupported", count_state(run, UNSUPPORTED));
-    if (count_state(run, TIMEOUT))
-        fprintf(text, ", %zu timed out", count_state(run, TIMEOUT));
-    if (run->resumed)
-        fprintf(text, "; resumed %s", times);
-    if (run->interrupted)
-        fprintf(text, "; interrupted");
-    if (!run->ended)
-        fprintf(text, "; no end: killed, or still running");
-    free(times);
-    fputc(')', text);
-    fclose(text);
-    must(counts);
-
+    char *words = describe_counts(run);
+    char *counts = sentence("(%s)", words);
     size_t width = strlen("run     ") + strlen(run->path);
-    bool fits = width + 2 + length <= PAGE_WIDTH;
+    bool fits = width + 2 + strlen(counts) <= PAGE_WIDTH;
     fprintf(out, "run     %s%s", run->path, fits ? "  " : "\n        ");
     print_words(out, counts, 8, 8);
     free(counts);
+    free(words);
 }
 
 static void print_problems(const struct run *run, const bool *explained, FILE *out) {

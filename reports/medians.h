@@ -1,9 +1,9 @@
 #pragma once
 
-#include "view.h"
+#include "layout.h"
+#include "notes.h"
 #include "units.h"
-
-#include <stdio.h>
+#include "view.h"
 
 /* A table of medians: a row for each strategy of a view, a column for a figure of one of its cells.
  */
@@ -23,9 +23,18 @@ struct marks {
     bool *explained; /* why it has none */
 };
 
+struct marks marks_new(const struct run *run);
+void marks_free(struct marks *marks);
+
+struct medians {
+    struct table *table;
+    struct notes notes; /* why a number is missing */
+};
+
 /*
- * Prints the rows of which the run holds a cell, under the head `names`, the floors below a gap;
- * then why a number is missing. Marks the cells.
+ * The rows of which the run holds a cell, under the head `names`, the floors below a gap. Marks the
+ * cells.
  */
-void print_medians(FILE *out, const struct view *view, const char *names,
-                   const struct column *columns, size_t count, struct marks *marks);
+struct medians medians_make(const struct view *view, const char *names,
+                            const struct column *columns, size_t count, struct marks *marks);
+void medians_free(struct medians *medians);

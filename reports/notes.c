@@ -39,26 +39,38 @@ static void write_places(const struct notes *notes, size_t first, bool *written,
         fprintf(text, " (%s)", like->columns);
 }
 
-void notes_print(const struct notes *notes, FILE *out) {
+char **notes_lines(const struct notes *notes, size_t *count) {
     bool *written = must(calloc(notes->count + 1, sizeof *written));
+    char **lines = must(calloc(notes->count + 1, sizeof *lines));
+    *count = 0;
     for (size_t i = 0; i < notes->count; i++) {
         if (written[i])
             continue;
-        char *line = NULL;
         size_t length;
-        FILE *text = must(open_memstream(&line, &length));
+        FILE *text = must(open_memstream(&lines[*count], &length));
         for (size_t j = i; j < notes->count; j++) {
             if (written[j] || strcmp(notes->list[j].why, notes->list[i].why))
                 continue;
-            fputs(i == j ? " -  " : "; ", text);
+            fputs(i == j ? "" : "; ", text);
             write_places(notes, j, written, text);
         }
         fprintf(text, ": %s", notes->list[i].why);
         fclose(text);
-        print_words(out, must(line), 0, 4);
-        free(line);
+        must(lines[(*count)++]);
     }
     free(written);
+    return lines;
+}
+
+void notes_print(const struct notes *notes, FILE *out) {
+    size_t count;
+    char **lines = notes_lines(notes, &count);
+    for (size_t i = 0; i < count; i++) {
+        fputs(" -  ", out);
+        print_words(out, lines[i], 4, 4);
+        free(lines[i]);
+    }
+    free(lines);
 }
 
 void notes_clear(struct notes *notes) {

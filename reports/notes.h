@@ -19,5 +19,8 @@ struct notes {
 };
 
 void notes_add(struct notes *notes, const char *row, const char *column, const char *why);
+/* Equal reasons in one line: "fork (1 GiB); vfork: no memory". A malloced array of malloced lines.
+ */
+char **notes_lines(const struct notes *notes, size_t *count);
 void notes_print(const struct notes *notes, FILE *out);
 void notes_clear(struct notes *notes);

@@ -1,11 +1,11 @@
 #include "verdict.h"
 
 #include "analysis.h"
-#include "layout.h"
 #include "memory.h"
 #include "units.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -112,9 +112,9 @@ static void say_bursts(const struct view *view, bool begun, FILE *text) {
         fputc('.', text);
 }
 
-void verdict_print(const struct view *view, FILE *out) {
+char *describe_verdict(const struct view *view) {
     if (view->ranked == 0 || isnan(view->rows[0].call))
-        return;
+        return NULL;
     char *verdict = NULL;
     size_t length;
     FILE *text = must(open_memstream(&verdict, &length));
@@ -125,7 +125,6 @@ void verdict_print(const struct view *view, FILE *out) {
     say_bursts(view, ready_said, text);
     fclose(text);
     must(verdict);
-    fputc('\n', out);
-    print_words(out, verdict + strspn(verdict, " "), 0, 0);
-    free(verdict);
+    memmove(verdict, verdict + strspn(verdict, " "), strlen(verdict + strspn(verdict, " ")) + 1);
+    return verdict;
 }

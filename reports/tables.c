@@ -1,0 +1,190 @@
+#include "tables.h"
+
+#include "analysis.h"
+#include "describe.h"
+#include "memory.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct page {
+    const struct view *view;
+    struct marks *marks;
+    show_table *show;
+    void *to;
+};
+
+static void show_medians(const struct page *page, struct shown shown, const char *names,
+                         const struct column *columns, size_t count) {
+    struct medians medians = medians_make(page->view, names, columns, count, page->marks);
+    shown.medians = &medians;
+    page->show(&shown, page->to);
+    medians_free(&medians);
+}
+
+static void show_calls(const struct page *page) {
+    const struct view *view = page->view;
+    if (view->size_count == 0)
+        return;
+    char *rounds = describe_rounds(view), *gap = describe_gap(view->gap, "spawns");
+    char *measured =
+        sentence("%s, the parent's memory idle, %s", describe_target(view->target), gap);
+    char *title = sentence("How long one spawn holds its caller (\"call\"), %s", rounds);
+    free(gap);
+    free(rounds);
+
+    struct column *columns = must(calloc(view->size_count + 1, sizeof *columns));
+    struct axes axes = {.gap = view->gap, .at_once = 1, .target = view->target};
+    for (size_t i = 0; i < view->size_count; i++) {
+        axes.rss = view->sizes[i];
+        columns[i] = (struct column){.head = label_size(axes.rss), .figure = CALL, .axes = axes};
+    }
+    struct column *last = &columns[view->size_count];
+    axes.rss = view->largest;
+    *last = (struct column){.shows = P99, .figure = CALL, .axes = axes};
+    snprintf(last->head.text, sizeof last->head.text, "p99 %.27s", label_at(axes.rss).text);
+    show_medians(page, (struct shown){.title = title, .detail = measured}, "parent's memory",
+                 columns, view->size_count + 1);
+    free(columns);
+    free(title);
+    free(measured);
+}
+
+/* Whether some row has this figure in its cell with these axes. */
+static bool any_has(const struct view *view, enum figure figure, struct axes axes) {
+    for (size_t i = 0; i < view->row_count; i++) {
+        axes.strategy = view->rows[i].strategy;
+        if (!isnan(median(view->run, find_cell(view->run, axes), figure)))
+            return true;
+    }
+    return false;
+}
+
+/* The whole of one spawn; how many columns that is. */
+static size_t fill_figures(const struct view *view, struct axes axes, struct column *columns) {
+    size_t count = 0;
+    for (enum figure figure = CALL; figure < FIGURES; figure++) {
+        if (figure == READY && !any_has(view, READY, axes))
+            continue;
+        columns[count] = (struct column){.figure = figure, .axes = axes};
+        snprintf(columns[count++].head.text, sizeof columns->head.text, "%s", figure_names[figure]);
+    }
+    return count;
+}
+
+static void show_whole(const struct page *page) {
+    const struct view *view = page->view;
+    if (view->size_count == 0)
+        return;
+    struct axes axes = {
+        .rss = view->largest, .gap = view->gap, .at_once = 1, .target = view->target};
+    struct column columns[FIGURES + 1];
+    size_t count = fill_figures(view, axes, columns);
+    axes.gap = 0;
+    if (view->gap != 0 && any_has(view, CALL, axes))
+        columns[count++] =
+            (struct column){.head = {"call back to back"}, .figure = CALL, .axes = axes};
+    char *title = sentence("The whole spawn %s: medians", label_at(view->largest).text);
+    show_medians(page, (struct shown){.title = title}, "", columns, count);
+    free(title);
+}
+
+static size_t fill_burst(struct axes axes, struct column *columns) {
+    columns[0] = (struct column){.head = {"caller held"}, .figure = CALL, .axes = axes};
+    columns[1] = (struct column){.head = {"all reaped"}, .figure = TOTAL, .axes = axes};
+    columns[2] =
+        (struct column){.head = {"per second"}, .shows = PER_SECOND, .figure = TOTAL, .axes = axes};
+    return 3;
+}
+
+/* One place of the matrix, whose head names what is not as in the rest of the page. */
+static void show_place(const struct page *page, struct axes axes) {
+    const struct view *view = page->view;
+    struct column columns[FIGURES];
+    bool burst = axes.at_once > 1;
+    size_t count = burst ? fill_burst(axes, columns) : fill_figures(view, axes, columns);
+    char *what = burst ? sentence("%jd at once", (intmax_t)axes.at_once) : sentence("One spawn");
+    char *gap = describe_gap(axes.gap, burst ? "bursts" : "spawns");
+    bool usual_gap = axes.gap == view->gap, usual_target = !strcmp(axes.target, view->target);
+    char *title = sentence("%s %s%s%s%s%s: medians", what, label_at(axes.rss).text,
+                           usual_gap ? "" : ", ", usual_gap ? "" : gap, usual_target ? "" : ", ",
+                           usual_target ? "" : describe_target(axes.target));
+    show_medians(page, (struct shown){.title = title}, "", columns, count);
+    free(title);
+    free(gap);
+    free(what);
+}
+
+static void show_bursts(const struct page *page) {
+    const struct view *view = page->view;
+    for (size_t i = 0; i < view->burst_count; i++) {
+        const struct burst *burst = &view->bursts[i];
+        show_place(page, (struct axes){.rss = burst->rss,
+                                       .gap = burst->gap,
+                                       .at_once = burst->at_once,
+                                       .target = view->target});
+    }
+}
+
+/* The calls with another gap than the page's, at all sizes. */
+static void show_gap(const struct page *page, struct axes axes) {
+    const struct view *view = page->view;
+    size_t count;
+    int64_t *sizes = find_sizes(view, axes.gap, &count);
+    struct column *columns = must(calloc(count, sizeof *columns));
+    for (size_t i = 0; i < count; i++) {
+        axes.rss = sizes[i];
+        columns[i] = (struct column){.head = label_size(axes.rss), .figure = CALL, .axes = axes};
+    }
+    char *gap = describe_gap(axes.gap, "spawns");
+    char *title = sentence("How long one spawn holds its caller, %s: medians", gap);
+    show_medians(page, (struct shown){.title = title}, "parent's memory", columns, count);
+    free(title);
+    free(gap);
+    free(columns);
+    free(sizes);
+}
+
+/* The total of every target at one size. */
+static void show_targets(const struct page *page, struct axes axes) {
+    const struct view *view = page->view;
+    size_t count;
+    char **targets = find_targets(view->run, &count);
+    struct column *columns = must(calloc(count, sizeof *columns));
+    for (size_t i = 0; i < count; i++) {
+        axes.target = targets[i];
+        columns[i] = (struct column){.figure = TOTAL, .axes = axes};
+        snprintf(columns[i].head.text, sizeof columns->head.text, "%s", targets[i]);
+    }
+    char *title = sentence("Other targets %s: medians of \"total\"", label_at(axes.rss).text);
+    show_medians(page, (struct shown){.title = title}, "", columns, count);
+    free(title);
+    free(columns);
+    free(targets);
+}
+
+/* What was measured beside the page's main tables; the first table that fits a cell shows it. */
+static void show_rest(const struct page *page) {
+    const struct view *view = page->view;
+    for (size_t i = 0; i < view->run->cell_count; i++) {
+        const struct cell *cell = &view->run->cells[i];
+        if (page->marks->shown[i] || !is_spawn(cell) || count_rounds(view->run, cell) == 0)
+            continue;
+        bool usual_target = !strcmp(cell->axes.target, view->target);
+        if (cell->axes.at_once == 1 && usual_target)
+            show_gap(page, cell->axes);
+        else if (cell->axes.at_once == 1 && cell->axes.gap == view->gap)
+            show_targets(page, cell->axes);
+        else
+            show_place(page, cell->axes);
+    }
+}
+
+void show_tables(const struct view *view, struct marks *marks, show_table *show, void *to) {
+    struct page page = {.view = view, .marks = marks, .show = show, .to = to};
+    show_calls(&page);
+    show_whole(&page);
+    show_bursts(&page);
+    show_rest(&page);
+}
