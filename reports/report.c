@@ -1,9 +1,10 @@
 #include "analysis.h"
 #include "bounds.h"
 #include "check.h"
+#include "output.h"
 #include "predict.h"
 #include "run.h"
-#include "text.h"
+#include "splice.h"
 #include "units.h"
 
 #include <argp.h>
@@ -20,15 +21,43 @@ const char *argp_program_version = "forkless-report " FORKLESS_VERSION;
 
 struct arguments {
     const char *bounds;
+    const char *format;
+    const char *output;
+    const char *splice;
     const char *predict;
     const char *run;
 };
+
+static void refuse_pairs(const struct arguments *arguments, struct argp_state *state) {
+    const char *const options[][2] = {{"--bounds", arguments->bounds},
+                                      {"--predict", arguments->predict},
+                                      {"--splice", arguments->splice},
+                                      {arguments->output ? "--output" : "--format",
+                                       arguments->output ? arguments->output : arguments->format}};
+    const char *first = NULL;
+    for (size_t i = 0; i < sizeof options / sizeof *options; i++) {
+        if (!options[i][1])
+            continue;
+        if (first)
+            argp_error(state, "%s and %s exclude each other", first, options[i][0]);
+        first = options[i][0];
+    }
+}
 
 static error_t parse_option(int key, char *argument, struct argp_state *state) {
     struct arguments *arguments = state->input;
     switch (key) {
     case 'b':
         arguments->bounds = argument;
+        return 0;
+    case 'f':
+        arguments->format = argument;
+        return 0;
+    case 'o':
+        arguments->output = argument;
+        return 0;
+    case 's':
+        arguments->splice = argument;
         return 0;
     case 'p':
         arguments->predict = argument;
@@ -41,29 +70,67 @@ static error_t parse_option(int key, char *argument, struct argp_state *state) {
     case ARGP_KEY_END:
         if (!arguments->run)
             argp_error(state, "RUN is missing");
-        if (arguments->bounds && arguments->predict)
-            argp_error(state, "--bounds and --predict exclude each other");
+        refuse_pairs(arguments, state);
         return 0;
     default:
         return ARGP_ERR_UNKNOWN;
     }
 }
 
-static void refuse_file(char *error) {
+/* Says one malloced sentence. */
+static void say(char *error) {
     warnx("%s", error);
     free(error);
 }
 
-static int report(const struct run *run) {
-    text_print(run, stdout);
+/* From the name, or else from the file's ending. */
+static enum format choose_format(const struct arguments *arguments) {
+    enum format format = TEXT;
+    if (arguments->format && !find_format(arguments->format, &format))
+        errx(USAGE, "--format: '%s' is none of text, html, markdown, csv", arguments->format);
+    if (!arguments->format && arguments->output && !find_format_of(arguments->output, &format))
+        errx(USAGE, "--output: '%s' does not end in .html, .md, .csv or .txt", arguments->output);
+    return format;
+}
+
+static int report(const struct arguments *arguments, const struct run *run) {
+    enum format format = choose_format(arguments);
+    const char *path = arguments->output;
+    char *error = NULL, *lacking;
+    if (path && !may_replace(path, run, &error)) {
+        say(error);
+        return USAGE;
+    }
+    size_t length;
+    char *text = render(run, format, &length, &lacking);
+    if (path)
+        replace_file(path, text, length, &error);
+    else
+        fwrite(text, 1, length, stdout);
+    free(text);
+    if (lacking)
+        say(lacking);
+    if (error) {
+        say(error);
+        return INTERNAL;
+    }
     return count_state(run, FAILED) || count_state(run, TIMEOUT) ? CELLS_FAILED : GOOD;
+}
+
+static int splice_into(const char *path, const struct run *run) {
+    char *error;
+    bool is_usage;
+    if (splice(path, run, &error, &is_usage))
+        return GOOD;
+    say(error);
+    return is_usage ? USAGE : INTERNAL;
 }
 
 static int check(const char *path, const struct run *run) {
     char *error;
     struct bounds bounds;
     if (!bounds_read(path, &bounds, &error)) {
-        refuse_file(error);
+        say(error);
         return USAGE;
     }
     size_t missed = check_bounds(&bounds, run, stdout);
@@ -75,13 +142,19 @@ static int predict(int64_t bytes, const struct run *run) {
     char *error;
     if (predict_print(run, bytes, stdout, &error))
         return GOOD;
-    refuse_file(error);
+    say(error);
     return UNSUPPORTED_RUN;
 }
 
 int main(int argc, char **argv) {
     static const struct argp_option options[] = {
         {"bounds", 'b', "BOUNDS", 0, "Check the bounds in the file BOUNDS instead", 0},
+        {"output", 'o', "FILE", 0,
+         "Write to FILE, as what its name ends in: .html, .md, .csv or .txt", 0},
+        {"format", 'f', "NAME", 0, "Write as text, html, markdown or csv, whatever FILE is called",
+         0},
+        {"splice", 's', "FILE", 0, "Put it between the markers of the Markdown file FILE instead",
+         0},
         {"predict", 'p', "BYTES", 0,
          "Say instead how long one child would hold a caller of this size (such as 1GiB)", 0},
         {0}};
@@ -105,12 +178,13 @@ int main(int argc, char **argv) {
              arguments.predict);
     struct run *run = run_read(arguments.run, &error);
     if (!run) {
-        refuse_file(error);
+        say(error);
         return USAGE;
     }
     int status = arguments.bounds    ? check(arguments.bounds, run)
                  : arguments.predict ? predict(bytes, run)
-                                     : report(run);
+                 : arguments.splice  ? splice_into(arguments.splice, run)
+                                     : report(&arguments, run);
     run_free(run);
     bool lost = ferror(stdout);
     errno = 0;

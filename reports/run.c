@@ -78,7 +78,9 @@ static bool add_finding(struct source *source, struct run *run, const json_t *ob
     *finding = (struct finding){0};
     bool good = field_text(source, object, "name", &finding->name) &&
                 read_choice(source, object, "level", level_names, 0, LEVELS, &level) &&
-                field_text(source, object, "found", &finding->found);
+                field_text(source, object, "found", &finding->found) &&
+                field_optional_text(source, object, "effect", &finding->effect) &&
+                field_optional_text(source, object, "next", &finding->next);
     finding->level = (enum level)level;
     return good;
 }
@@ -106,7 +108,7 @@ static bool read_rounds(struct source *source, const json_t *line, int64_t least
     return true;
 }
 
-static bool read_run(struct source *source, const json_t *line, struct run *run) {
+static bool read_run(struct source *source, json_t *line, struct run *run) {
     json_t *cells;
     if (!field_whole(source, line, "schema", 1, &run->schema))
         return false;
@@ -122,6 +124,7 @@ static bool read_run(struct source *source, const json_t *line, struct run *run)
     if (json_array_size(cells) == 0)
         return refuse(source, "the run lists no cells");
 
+    facts_add(&run->facts, "", line);
     run->cells = must(calloc(json_array_size(cells), sizeof *run->cells));
     for (size_t i = 0; i < json_array_size(cells); i++)
         if (!add_cell(source, run, json_array_get(cells, i)))
@@ -233,7 +236,7 @@ static bool read_resume(struct source *source, const json_t *line, struct run *r
     return read_findings(source, line, run);
 }
 
-static bool read_object(struct source *source, const json_t *object, struct run *run) {
+static bool read_object(struct source *source, json_t *object, struct run *run) {
     const char *kind = json_string_value(json_object_get(object, "kind"));
     if (source->line == 1)
         return kind && !strcmp(kind, "run") ? read_run(source, object, run)
@@ -337,8 +340,11 @@ void run_free(struct run *run) {
     for (size_t i = 0; i < run->finding_count; i++) {
         free(run->findings[i].name);
         free(run->findings[i].found);
+        free(run->findings[i].effect);
+        free(run->findings[i].next);
     }
     free(run->findings);
+    facts_free(&run->facts);
     host_clear(&run->host);
     free(run->library);
     free(run->version);

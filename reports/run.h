@@ -1,5 +1,7 @@
 #pragma once
 
+#include "facts.h"
+
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -54,6 +56,8 @@ struct finding {
     char *name;
     enum level level;
     char *found;
+    char *effect; /* NULL when there is nothing to say, as of what is good */
+    char *next;
 };
 
 struct host {
@@ -75,6 +79,7 @@ struct run {
     char *version;
     char *library; /* build-id of the libforkless that was measured */
     size_t rounds;
+    struct facts facts; /* all of the run line but its lists */
     struct host host;
     size_t cell_count;
     struct cell *cells;

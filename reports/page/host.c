@@ -1,0 +1,128 @@
+#include "sections.h"
+
+#include "describe.h"
+#include "disturbance.h"
+#include "memory.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+static bool starts_with(const char *text, const char *start) {
+    return !strncmp(text, start, strlen(start));
+}
+
+/* Fields of the run line that count bytes. */
+static bool counts_bytes(const char *key) {
+    static const char *const known[] = {
+        "host.page_size", "host.memory",         "host.swap",         "host.limits.stack",
+        "host.limits.as", "host.limits.memlock", "host.cgroup.memory"};
+    for (size_t i = 0; i < sizeof known / sizeof *known; i++)
+        if (!strcmp(key, known[i]))
+            return true;
+    return false;
+}
+
+static char *describe_bytes(int64_t bytes) {
+    static const char *const names[] = {"B", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB"};
+    double size = (double)bytes;
+    size_t unit = 0;
+    for (; size >= 1024 && unit + 1 < sizeof names / sizeof *names; unit++)
+        size /= 1024;
+    return sentence("%.*f %s", size == (double)(int64_t)size ? 0 : 1, size, names[unit]);
+}
+
+static char *describe_value(const struct fact *fact) {
+    char *end;
+    int64_t bytes = strtoimax(fact->value, &end, 10);
+    if (counts_bytes(fact->key) && *fact->value && !*end && bytes >= 0)
+        return describe_bytes(bytes);
+    return must(strdup(fact->value));
+}
+
+/* "limits.nofile" as "limits: nofile". */
+static char *describe_key(const char *key) {
+    char *text = must(strdup(key));
+    for (char *c = text; *c; c++)
+        if (*c == '_')
+            *c = ' ';
+    char *dot = strchr(text, '.');
+    if (!dot)
+        return text;
+    *dot = '\0';
+    char *whole = sentence("%s: %s", text, dot + 1);
+    free(text);
+    return whole;
+}
+
+static void add_facts(const struct subject *subject, const char *start, const char *caption) {
+    const struct facts *facts = &subject->run->facts;
+    size_t count = 0;
+    for (size_t i = 0; i < facts->count; i++)
+        count += starts_with(facts->list[i].key, start);
+    if (count == 0)
+        return;
+    struct grid *grid = add_pairs(subject, sentence("%s", caption), "field", "value", count);
+    size_t place = 1;
+    for (size_t i = 0; i < facts->count; i++) {
+        const struct fact *fact = &facts->list[i];
+        if (!starts_with(fact->key, start))
+            continue;
+        grid_set(grid, place, 0, describe_key(fact->key + strlen(start)));
+        grid_set(grid, place++, 1, describe_value(fact));
+    }
+}
+
+static void add_findings(const struct subject *subject) {
+    static const char *const levels[LEVELS] = {"good", "note", "warning", "unknown"};
+    static const char *const heads[] = {"name", "level", "found", "effect", "what to do"};
+    const struct run *run = subject->run;
+    if (run->finding_count == 0)
+        return;
+    struct grid *grid =
+        document_grid(subject->document, sentence("What was looked at before the run"),
+                      run->finding_count + 1, sizeof heads / sizeof *heads);
+    grid->is_prose = true;
+    for (size_t i = 0; i < grid->columns; i++)
+        grid_set(grid, 0, i, sentence("%s", heads[i]));
+    for (size_t i = 0; i < run->finding_count; i++) {
+        const struct finding *finding = &run->findings[i];
+        grid_set(grid, i + 1, 0, must(strdup(finding->name)));
+        grid_set(grid, i + 1, 1, must(strdup(levels[finding->level])));
+        grid_set(grid, i + 1, 2, must(strdup(finding->found)));
+        if (finding->effect)
+            grid_set(grid, i + 1, 3, must(strdup(finding->effect)));
+        if (finding->next)
+            grid_set(grid, i + 1, 4, must(strdup(finding->next)));
+    }
+}
+
+void add_disturbance(const struct subject *subject) {
+    const struct run *run = subject->run;
+    size_t count = count_disturbed(run), place = 1;
+    document_section(subject->document, "noise", "Noise");
+    document_say(subject->document, describe_noise(run));
+    if (count == 0)
+        return;
+    struct grid *grid =
+        document_grid(subject->document, sentence("Disturbed blocks"), count + 1, 3);
+    grid->is_prose = true;
+    grid_set(grid, 0, 0, sentence("round"));
+    grid_set(grid, 0, 1, sentence("parent's memory"));
+    grid_set(grid, 0, 2, sentence("why"));
+    for (size_t i = 0; i < run->block_count; i++) {
+        const struct block *block = &run->blocks[i];
+        if (!block->disturbed)
+            continue;
+        grid_set(grid, place, 0, sentence("%zu", block->round));
+        grid_set(grid, place, 1, sentence("%s", label_size(block->rss).text));
+        grid_set(grid, place++, 2, must(strdup(block->disturbed)));
+    }
+}
+
+void add_host(const struct subject *subject) {
+    document_section(subject->document, "host", "Host");
+    add_facts(subject, "host.", "Where it was measured");
+    add_facts(subject, "build.", "What was measured");
+    add_findings(subject);
+}

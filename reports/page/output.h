@@ -1,0 +1,27 @@
+#pragma once
+
+#include "run.h"
+
+/* What a report is written as, and where to. */
+
+enum format { TEXT, HTML, MARKDOWN, CSV, FORMATS };
+
+extern const char *const format_names[FORMATS];
+
+bool find_format(const char *name, enum format *format);
+bool find_format_of(const char *path, enum format *format); /* by the ending of its name */
+
+/*
+ * The report, malloced. *lacking is one malloced sentence when it lacks its pictures, and why;
+ * else NULL.
+ */
+char *render(const struct run *run, enum format format, size_t *length, char **lacking);
+
+/* False when there is a file that the report must not replace: the run, or any results file. */
+bool may_replace(const char *path, const struct run *run, char **error);
+
+/*
+ * Writes beside the file, and then puts it in its place: never is half of it there. False: *error
+ * is one malloced sentence, and the file is as it was.
+ */
+bool replace_file(const char *path, const char *text, size_t length, char **error);

@@ -1,0 +1,60 @@
+#include "sections.h"
+
+#include "memory.h"
+
+#include <math.h>
+#include <string.h>
+
+static char *multiple_of(const struct run *run, const struct cell *cell) {
+    const struct cell *floor = find_floor(run, cell);
+    struct estimate multiple =
+        floor ? estimate_ratio(run, cell, floor, CALL) : (struct estimate){.value = NAN};
+    if (isnan(multiple.value) || multiple.value <= 0)
+        return NULL;
+    if (multiple.rounds < 2)
+        return sentence("%.2f", multiple.value);
+    const char *format = multiple.value < 10 ? "%.2f (%.2f to %.2f)" : "%.0f (%.0f to %.0f)";
+    char text[96];
+    snprintf(text, sizeof text, format, multiple.value, multiple.ci.low, multiple.ci.high);
+    return sentence("%s", text);
+}
+
+static void fill(const struct subject *subject, struct grid *grid, size_t place,
+                 const struct row *row) {
+    const struct run *run = subject->run;
+    const struct cell *cell = view_cell(subject->view, row->strategy, subject->view->largest);
+    grid_set(grid, place, 0, sentence("%s", row->strategy));
+    if (!row->is_floor && !isnan(row->call))
+        grid_set(grid, place, 1, sentence("%zu", place));
+    for (enum figure figure = CALL; figure < FIGURES; figure++) {
+        struct estimate estimate =
+            cell ? estimate_figure(run, cell, figure) : (struct estimate){.value = NAN};
+        grid_set(grid, place, 2 + (size_t)figure, describe_estimate(&estimate));
+    }
+    if (cell)
+        grid_set(grid, place, 2 + FIGURES, multiple_of(run, cell));
+}
+
+void add_ranking(const struct subject *subject) {
+    static const char *const heads[] = {"strategy", "rank", "call",        "ready",
+                                        "total",    "cpu",  "of its floor"};
+    const struct view *view = subject->view;
+    if (view->size_count == 0)
+        return;
+    document_section(subject->document, "ranking", "Ranking");
+    document_say(
+        subject->document,
+        sentence("By how long the caller is held (call). ready: until the child runs its "
+                 "first instruction; total: until it is reaped; cpu: what caller and child "
+                 "used together. A floor is the raw call with our flags and our child, by "
+                 "hand: floor_vm for forkless_start, floor_vfork for the others."));
+    struct grid *grid = document_grid(
+        subject->document,
+        sentence("One spawn %s: medians over rounds (95 %% intervals), and multiples of the floor",
+                 label_at(view->largest).text),
+        view->row_count + 1, sizeof heads / sizeof *heads);
+    for (size_t i = 0; i < grid->columns; i++)
+        grid_set(grid, 0, i, sentence("%s", heads[i]));
+    for (size_t i = 0; i < view->row_count; i++)
+        fill(subject, grid, i + 1, &view->rows[i]);
+}
