@@ -100,7 +100,7 @@ static void put_notes(FILE *out, const struct notes *notes) {
 
 void print_comparison_html(const struct comparison *comparison, FILE *out) {
     fputs(HEAD, out);
-    put_paragraph(out, describe_counts(comparison));
+    put_paragraph(out, describe_tally(comparison));
     put_run(out, "A", comparison->a);
     put_run(out, "B", comparison->b);
     put_paragraph(out, describe_columns(comparison));

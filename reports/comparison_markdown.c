@@ -54,7 +54,7 @@ static void put_run(const char *side, const struct run *run, FILE *out) {
 
 void print_comparison_markdown(const struct comparison *comparison, FILE *out) {
     put_line(out, "# ", sentence("Two runs compared"));
-    put_line(out, "\n", describe_counts(comparison));
+    put_line(out, "\n", describe_tally(comparison));
     fputs("\n", out);
     put_run("- A: ", comparison->a, out);
     put_run("- B: ", comparison->b, out);

@@ -74,7 +74,7 @@ void print_comparison(const struct comparison *comparison, bool colours, FILE *o
         fputs("\nNot compared:\n", out);
     notes_print(&comparison->notes, out);
     fputc('\n', out);
-    print_named(out, "", describe_counts(comparison));
+    print_named(out, "", describe_tally(comparison));
     if (comparison->beyond > 0)
         print_named(out, "!  ", sentence("slower by more than %s", label_limit(comparison).text));
     print_if("?  ", describe_few(comparison), out);

@@ -103,7 +103,7 @@ char *describe_columns(const struct comparison *comparison) {
                     comparison->count == 1 ? "" : "s");
 }
 
-char *describe_counts(const struct comparison *comparison) {
+char *describe_tally(const struct comparison *comparison) {
     const size_t *count = comparison->count_of;
     char *beyond = comparison->question.gated ? sentence("; %zu beyond %s", comparison->beyond,
                                                          label_limit(comparison).text)

@@ -21,6 +21,6 @@ char *
 describe_run(const struct run *run); /* "quick, 8 rounds, 2026-11-29T14:12:03Z, library 4f2a" */
 char *describe_block(const struct cell *cell); /* "spawn/ * /rss:1GiB", without the blanks */
 char *describe_columns(const struct comparison *comparison);
-char *describe_counts(const struct comparison *comparison);
+char *describe_tally(const struct comparison *comparison);
 char *describe_few(const struct comparison *comparison);
 char *describe_doubt(const struct comparison *comparison);

@@ -7,17 +7,21 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* The null cell takes some ns. */
+static struct label label_fine(double ns) {
+    return label_time(ns, ns < 1000 ? NS : unit_for(ns));
+}
+
 static char *describe_tail(const struct run *run, const struct cell *cell) {
     struct tail end = tail(run, cell, CALL, 0.99);
     if (isnan(end.ns))
         return NULL;
-    return sentence("%s%s", end.is_maximum ? "max " : "",
-                    label_time(end.ns, unit_for(end.ns)).text);
+    return sentence("%s%s", end.is_maximum ? "max " : "", label_fine(end.ns).text);
 }
 
 static char *describe_median(const struct run *run, const struct cell *cell, enum figure figure) {
     double ns = median(run, cell, figure);
-    return isnan(ns) ? NULL : sentence("%s", label_time(ns, unit_for(ns)).text);
+    return isnan(ns) ? NULL : sentence("%s", label_fine(ns).text);
 }
 
 static void fill_cell(const struct run *run, struct grid *grid, size_t place,
@@ -31,9 +35,9 @@ static void fill_cell(const struct run *run, struct grid *grid, size_t place,
         return;
     }
     struct estimate call = estimate_figure(run, cell, CALL);
-    bool is_tiny = call.value < 1000; /* the null cell */
     grid_set(grid, place, 3,
-             is_tiny ? sentence("%s", label_time(call.value, NS).text) : describe_estimate(&call));
+             is_null(cell) ? sentence("%s", label_fine(call.value).text)
+                           : describe_estimate(&call));
     grid_set(grid, place, 4, describe_tail(run, cell));
     for (enum figure figure = READY; figure < FIGURES; figure++)
         grid_set(grid, place, 4 + (size_t)figure, describe_median(run, cell, figure));

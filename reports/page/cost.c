@@ -13,7 +13,8 @@ static double place_of(const struct view *view, int64_t rss) {
         return log2((double)rss / (double)KIB);
     if (view->size_count < 2)
         return 0;
-    double first = place_of(view, view->sizes[1]), last = place_of(view, view->largest);
+    double first = place_of(view, view->sizes[1]),
+           last = place_of(view, view->sizes[view->size_count - 1]);
     return first - fmax(1, (last - first) / 3);
 }
 
@@ -45,6 +46,8 @@ static void widen(struct picture *picture, double *least, double *most) {
 static void set_axes(const struct view *view, struct picture *picture) {
     double least = INFINITY, most = 0;
     widen(picture, &least, &most);
+    if (least > most)
+        return; /* there are no points, and there will be no picture */
     axis_times(&picture->y, pow(10, least), pow(10, most));
     picture->y.name = "caller held (log)";
     picture->x.name = "memory of the parent (log)";

@@ -12,7 +12,7 @@
 /* In the picture's own units; the page scales it. */
 static const double WIDTH = 480, USUAL_LEFT = 62, RIGHT = 10, TOP = 10, BOTTOM = 40;
 static const double KEY_LINE = 17, KEY_WIDTH = 154;
-enum { KEYS_A_LINE = 3 };
+enum { KEYS_A_LINE = 3, MOST_WIDTH = 15 };
 
 /* Markers as paths around the place where the pen stands, filled but for the crosses. */
 static const char *const markers[] = {
@@ -179,10 +179,20 @@ static void write_points(FILE *out, const struct picture *picture) {
     }
 }
 
+/* What is too long for its place ends in an ellipsis; the titles of the points have all of it. */
 static void write_text(FILE *out, double x, double y, const char *where, const char *text) {
+    size_t length = 0;
+    for (size_t width = 0; text[length] && width <= MOST_WIDTH; length++)
+        width += ((unsigned char)text[length + 1] & 0xc0) != 0x80;
     fprintf(out, "<text x=\"%.1f\" y=\"%.1f\"%s>", x, y, where);
-    write_xml(out, text);
-    fputs("</text>\n", out);
+    char *part = must(strndup(text, length));
+    write_xml(out, part);
+    free(part);
+    fprintf(out, "%s</text>\n", text[length] ? "\u2026" : "");
+}
+
+static void write_name(FILE *out, double x, double y, const char *where, const char *name) {
+    fprintf(out, "<text x=\"%.1f\" y=\"%.1f\"%s>%s</text>\n", x, y, where, name);
 }
 
 /* By us, so that no text of the run comes to gnuplot. */
@@ -194,14 +204,14 @@ static void write_ticks(FILE *out, const struct picture *picture) {
     for (size_t i = 0; i < picture->y.count; i++)
         write_text(out, left - 8, on_y(picture, picture->y.ticks[i].at) + 4, " text-anchor=\"end\"",
                    picture->y.ticks[i].text);
-    write_text(out, (left + WIDTH - RIGHT) / 2, bottom + 35, " text-anchor=\"middle\"",
+    write_name(out, (left + WIDTH - RIGHT) / 2, bottom + 35, " text-anchor=\"middle\"",
                picture->x.name);
     double middle = bottom - picture->height / 2;
     char turned[64];
     snprintf(turned, sizeof turned, " text-anchor=\"middle\" transform=\"rotate(-90 11 %.1f)\"",
              middle);
     if (*picture->y.name)
-        write_text(out, 11, middle, turned, picture->y.name);
+        write_name(out, 11, middle, turned, picture->y.name);
 }
 
 static void write_legend(FILE *out, const struct picture *picture) {

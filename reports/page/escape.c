@@ -9,7 +9,10 @@ static bool continues(unsigned char byte) {
     return (byte & 0xc0) == 0x80;
 }
 
-/* The bytes of the character at the text's start; 0 when it is none that XML allows. */
+/*
+ * The bytes of the character at the text's start; 0 when it is none that XML allows, or one that
+ * turns round the direction of all that follows.
+ */
 static size_t character(const unsigned char *text) {
     static const uint32_t least[] = {0, 0, 0x80, 0x800, 0x10000};
     size_t length = text[0] < 0x80             ? 1
@@ -24,7 +27,8 @@ static size_t character(const unsigned char *text) {
         code = code << 6 | (text[i] & 0x3f);
     }
     bool surrogate = code >= 0xd800 && code < 0xe000;
-    bool none = surrogate || code > 0x10ffff || (code & 0xfffe) == 0xfffe;
+    bool turns = (code >= 0x202a && code <= 0x202e) || (code >= 0x2066 && code <= 0x2069);
+    bool none = surrogate || turns || code > 0x10ffff || (code & 0xfffe) == 0xfffe;
     return length == 0 || none || code < least[length] ? 0 : length;
 }
 

@@ -4,7 +4,7 @@
 
 /*
  * A text from a file or a command line in a place where markup is read. Control characters become
- * blanks, and bytes that are no UTF-8 become U+FFFD.
+ * blanks; bytes that are no UTF-8 and marks that turn the text round become U+FFFD.
  */
 void write_xml(FILE *out, const char *text);      /* in HTML and SVG, also in quotes */
 void write_markdown(FILE *out, const char *text); /* also in a table */

@@ -73,28 +73,45 @@ static void add_facts(const struct subject *subject, const char *start, const ch
     }
 }
 
-static void add_findings(const struct subject *subject) {
+/* What was found again when the run went on is not said again. */
+static bool is_said(const struct run *run, size_t place) {
+    const struct finding *finding = &run->findings[place];
+    for (size_t i = 0; i < place; i++)
+        if (!strcmp(run->findings[i].name, finding->name) &&
+            !strcmp(run->findings[i].found, finding->found))
+            return true;
+    return false;
+}
+
+static void fill_finding(struct grid *grid, size_t place, const struct finding *finding) {
     static const char *const levels[LEVELS] = {"good", "note", "warning", "unknown"};
+    grid_set(grid, place, 0, must(strdup(finding->name)));
+    grid_set(grid, place, 1, must(strdup(levels[finding->level])));
+    grid_set(grid, place, 2, must(strdup(finding->found)));
+    if (finding->effect)
+        grid_set(grid, place, 3, must(strdup(finding->effect)));
+    if (finding->next)
+        grid_set(grid, place, 4, must(strdup(finding->next)));
+}
+
+static void add_findings(const struct subject *subject) {
     static const char *const heads[] = {"name", "level", "found", "effect", "what to do"};
     const struct run *run = subject->run;
-    if (run->finding_count == 0)
+    size_t count = 0, place = 1;
+    for (size_t i = 0; i < run->finding_count; i++)
+        count += !is_said(run, i);
+    if (count == 0)
         return;
-    struct grid *grid =
-        document_grid(subject->document, sentence("What was looked at before the run"),
-                      run->finding_count + 1, sizeof heads / sizeof *heads);
+    struct grid *grid = document_grid(subject->document,
+                                      sentence("What was looked at before the run%s",
+                                               run->resumed ? ", and before it went on" : ""),
+                                      count + 1, sizeof heads / sizeof *heads);
     grid->is_prose = true;
     for (size_t i = 0; i < grid->columns; i++)
         grid_set(grid, 0, i, sentence("%s", heads[i]));
-    for (size_t i = 0; i < run->finding_count; i++) {
-        const struct finding *finding = &run->findings[i];
-        grid_set(grid, i + 1, 0, must(strdup(finding->name)));
-        grid_set(grid, i + 1, 1, must(strdup(levels[finding->level])));
-        grid_set(grid, i + 1, 2, must(strdup(finding->found)));
-        if (finding->effect)
-            grid_set(grid, i + 1, 3, must(strdup(finding->effect)));
-        if (finding->next)
-            grid_set(grid, i + 1, 4, must(strdup(finding->next)));
-    }
+    for (size_t i = 0; i < run->finding_count; i++)
+        if (!is_said(run, i))
+            fill_finding(grid, place++, &run->findings[i]);
 }
 
 void add_disturbance(const struct subject *subject) {

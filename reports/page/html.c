@@ -79,7 +79,9 @@ static void write_grid(const struct grid *grid, FILE *out) {
     fputs("<div class=\"box\" role=\"region\" tabindex=\"0\" aria-label=\"", out);
     write_xml(out, grid->caption);
     fprintf(out, "\">\n<table%s>\n", grid->is_prose ? " class=\"prose\"" : "");
-    write_tag(out, "caption", "", grid->caption);
+    fputs("<caption>", out);
+    write_tag(out, "span", "", grid->caption);
+    fputs("</caption>\n", out);
     fputs("<thead>\n", out);
     write_row(grid, 0, out);
     fputs("</thead>\n<tbody>\n", out);

@@ -33,33 +33,47 @@ double on_log(double ns) {
 }
 
 static void tick_at(struct axis *axis, double ns) {
+    static const char *const units[] = {"ns", "us", "ms", "s"};
     double at = on_log(ns);
     if (at < axis->low - 1e-9 || at > axis->high + 1e-9)
         return;
+    size_t unit = 0;
+    for (; ns >= 999.5 && unit < 3; unit++)
+        ns /= 1000;
     char text[32];
-    if (ns < 1e3)
-        snprintf(text, sizeof text, "%.0f ns", ns);
-    else if (ns < 1e6)
-        snprintf(text, sizeof text, "%.0f us", ns / 1e3);
-    else if (ns < 1e9)
-        snprintf(text, sizeof text, "%.0f ms", ns / 1e6);
-    else
-        snprintf(text, sizeof text, "%.0f s", ns / 1e9);
+    snprintf(text, sizeof text, "%.*f %s", ns < 9.95 && ns != floor(ns) ? 1 : 0, ns, units[unit]);
     axis_tick(axis, at, text);
+}
+
+static void tick_decades(struct axis *axis, bool is_short) {
+    int step = axis->high - axis->low > 10 ? 2 : 1;
+    for (int decade = 0; decade < 19; decade += step) {
+        tick_at(axis, pow(10, decade));
+        if (is_short) {
+            tick_at(axis, 2 * pow(10, decade));
+            tick_at(axis, 5 * pow(10, decade));
+        }
+    }
+}
+
+/* About four, evenly apart in time, where there is hardly a decade. */
+static void tick_evenly(struct axis *axis) {
+    double low = pow(10, axis->low), high = pow(10, axis->high);
+    double step = pow(10, floor(log10((high - low) / 3)));
+    while (step * 5 < high - low)
+        step *= 2;
+    for (double ns = ceil(low / step) * step; ns <= high; ns += step)
+        tick_at(axis, ns);
 }
 
 void axis_times(struct axis *axis, double least_ns, double most_ns) {
     double low = on_log(least_ns), high = on_log(most_ns), room = fmax((high - low) / 20, 0.05);
     axis->low = low - room;
     axis->high = high + room;
-    int step = axis->high - axis->low > 10 ? 2 : 1;
-    for (int decade = 0; decade < 19; decade += step) {
-        tick_at(axis, pow(10, decade));
-        if (axis->high - axis->low < 2.5) {
-            tick_at(axis, 2 * pow(10, decade));
-            tick_at(axis, 5 * pow(10, decade));
-        }
-    }
+    if (axis->high - axis->low < 0.9)
+        tick_evenly(axis);
+    else
+        tick_decades(axis, axis->high - axis->low < 2.5);
 }
 
 static void clear_axis(struct axis *axis) {

@@ -60,8 +60,7 @@ struct series *picture_series(struct picture *picture, const char *name, size_t 
 struct point *series_point(struct series *series);
 void axis_tick(struct axis *axis, double at, const char *text);
 
-/* A log axis over all positive ns of the points: 1-2-5 where it is short, decades where it is long.
- */
+/* A log axis from the least to the most ns, with ticks that fit its length. */
 void axis_times(struct axis *axis, double least_ns, double most_ns);
 double on_log(double ns);
 

@@ -31,7 +31,7 @@ static void fill(const struct subject *subject, struct grid *grid, size_t place,
             cell ? estimate_figure(run, cell, figure) : (struct estimate){.value = NAN};
         grid_set(grid, place, 2 + (size_t)figure, describe_estimate(&estimate));
     }
-    if (cell)
+    if (cell && grid->columns > 2 + FIGURES)
         grid_set(grid, place, 2 + FIGURES, multiple_of(run, cell));
 }
 
@@ -50,9 +50,10 @@ void add_ranking(const struct subject *subject) {
                  "hand: floor_vm for forkless_start, floor_vfork for the others."));
     struct grid *grid = document_grid(
         subject->document,
-        sentence("One spawn %s: medians over rounds (95 %% intervals), and multiples of the floor",
+        sentence("One spawn %s: medians over rounds (95 %% intervals)",
                  label_at(view->largest).text),
-        view->row_count + 1, sizeof heads / sizeof *heads);
+        view->row_count + 1,
+        sizeof heads / sizeof *heads - (view->ranked == view->row_count)); /* there is no floor */
     for (size_t i = 0; i < grid->columns; i++)
         grid_set(grid, 0, i, sentence("%s", heads[i]));
     for (size_t i = 0; i < view->row_count; i++)
