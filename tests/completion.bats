@@ -73,6 +73,12 @@ lines() { printf '%s\n' "$@" | sort; }
     diff <(offers compare --figure = '') <(lines call ready total cpu)
     [ "$(offers compare --fail-above '')" = "" ]
     [ "$(offers bench --rounds '')" = "" ]
+    touch page.md
+    diff <(offers report --format '') <(lines text html markdown csv)
+    [ "$(offers report --format = h)" = html ]
+    [ "$(offers report --splice '')" = page.md ]
+    diff <(offers report -o pa) <(lines page.md)
+    [ "$(offers report --predict '')" = "" ]
 }
 
 @test "zsh can read its own" {

@@ -21,7 +21,7 @@ _forkless_list() {
 _forkless_files() {
     local found
     mapfile -t found < <(
-        [ -z "$1" ] || compgen -d -- "$cur"
+        [ -z "$1" ] || compgen -d -- "$cur" || true
         compgen -f -X "${1:+!*$1}" -- "$cur"
     )
     COMPREPLY+=("${found[@]}")
@@ -54,6 +54,15 @@ _forkless_compare() {
     esac
 }
 
+_forkless_report() {
+    case $previous in
+    -f | --format) _forkless_words "text html markdown csv" ;;
+    -s | --splice) _forkless_files .md ;;
+    -p | --predict) ;;
+    *) _forkless_files "" ;;
+    esac
+}
+
 _forkless() {
     local program=${COMP_WORDS[0]} cur=${COMP_WORDS[COMP_CWORD]} previous=
     [ "$COMP_CWORD" -eq 0 ] || previous=${COMP_WORDS[COMP_CWORD - 1]}
@@ -76,6 +85,7 @@ _forkless() {
     */-*) _forkless_words "$(_forkless_flags "$program" "${COMP_WORDS[1]}")" ;;
     bench/*) _forkless_bench ;;
     compare/*) _forkless_compare ;;
+    report/*) _forkless_report ;;
     *) _forkless_files "" ;;
     esac
 }
