@@ -35,7 +35,6 @@ void document_picture(struct document *document, const char *name, char *svg, ch
     struct element *element = add(document, PICTURE, caption);
     element->name = must(strdup(name));
     element->svg = svg;
-    document->pictures_lacking += svg == NULL;
 }
 
 struct grid *document_grid(struct document *document, char *caption, size_t rows, size_t columns) {

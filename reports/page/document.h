@@ -37,7 +37,6 @@ struct document {
     char *lead; /* a sentence below the title */
     size_t count;
     struct element *elements;
-    size_t pictures_lacking;
     char *why_lacking; /* why there are no pictures; NULL when there are */
 };
 

@@ -32,7 +32,7 @@ static struct drawing begin(const struct view *view, struct picture picture) {
         cells += count > 0;
         drawing.samples += count;
     }
-    drawing.each = cells ? MOST_POINTS / cells : 0;
+    drawing.each = cells && cells < MOST_POINTS ? MOST_POINTS / cells : 1;
     return drawing;
 }
 

@@ -176,7 +176,7 @@ static bool write_picture(struct splicing *splicing) {
     size_t length;
     FILE *out = must(open_memstream(&svg, &length));
     const char *inside = strchr(splicing->svg, '>') + 1;
-    fprintf(out, "<svg xmlns=\"http://www.w3.org/2000/svg\" %.*s\n<style>:root{%s}\n",
+    fprintf(out, "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"640\" %.*s\n<style>:root{%s}\n",
             (int)(inside - splicing->svg - (long)strlen("<svg ")), splicing->svg + strlen("<svg "),
             light_colours);
     fprintf(out,
