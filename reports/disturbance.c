@@ -60,20 +60,22 @@ char *describe_disturbance(const struct run *run) {
     return text;
 }
 
-static bool is_known(const char *const *warnings, size_t count, const char *found) {
+static bool is_known(const struct finding *const *warnings, size_t count,
+                     const struct finding *finding) {
     for (size_t i = 0; i < count; i++)
-        if (!strcmp(warnings[i], found))
+        if (!strcmp(warnings[i]->name, finding->name) &&
+            !strcmp(warnings[i]->found, finding->found))
             return true;
     return false;
 }
 
-const char **find_warnings(const struct run *run, size_t *count) {
-    const char **warnings = must(calloc(run->finding_count + 1, sizeof *warnings));
+const struct finding **find_warnings(const struct run *run, size_t *count) {
+    const struct finding **warnings = must(calloc(run->finding_count + 1, sizeof *warnings));
     *count = 0;
     for (size_t i = 0; i < run->finding_count; i++) {
         const struct finding *finding = &run->findings[i];
-        if (finding->level == WARNING && !is_known(warnings, *count, finding->found))
-            warnings[(*count)++] = finding->found;
+        if (finding->level == WARNING && !is_known(warnings, *count, finding))
+            warnings[(*count)++] = finding;
     }
     return warnings;
 }

@@ -8,5 +8,5 @@
  */
 char *describe_disturbance(const struct run *run);
 
-/* What the warnings among the findings found, each once, as a malloced array of the run's texts. */
-const char **find_warnings(const struct run *run, size_t *count);
+/* The warnings among the findings, each once, in a malloced array. */
+const struct finding **find_warnings(const struct run *run, size_t *count);

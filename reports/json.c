@@ -117,10 +117,11 @@ static json_t *describe_noise(const struct run *run) {
 
 static json_t *list_warnings(const struct run *run) {
     size_t count;
-    const char **warnings = find_warnings(run, &count);
+    const struct finding **warnings = find_warnings(run, &count);
     json_t *list = must(json_array());
     for (size_t i = 0; i < count; i++)
-        append(list, json_string(warnings[i]));
+        append(list,
+               json_pack("{s:s,s:s}", "name", warnings[i]->name, "found", warnings[i]->found));
     free(warnings);
     return list;
 }

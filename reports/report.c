@@ -4,6 +4,7 @@
 #include "output.h"
 #include "predict.h"
 #include "run.h"
+#include "second_clock.h"
 #include "splice.h"
 #include "units.h"
 
@@ -17,6 +18,9 @@
 
 enum { GOOD = 0, INTERNAL = 1, USAGE = 2, CELLS_FAILED = 3, UNSUPPORTED_RUN = 4, GATE_SAID_NO = 5 };
 
+/* Of the addresses of x86_64 and aarch64. */
+static const int64_t LARGEST = 128LL << 40;
+
 const char *argp_program_version = "forkless-report " FORKLESS_VERSION;
 
 struct arguments {
@@ -25,6 +29,7 @@ struct arguments {
     const char *output;
     const char *splice;
     const char *predict;
+    const char *clock;
     const char *run;
 };
 
@@ -59,6 +64,9 @@ static error_t parse_option(int key, char *argument, struct argp_state *state) {
     case 's':
         arguments->splice = argument;
         return 0;
+    case 'c':
+        arguments->clock = argument;
+        return 0;
     case 'p':
         arguments->predict = argument;
         return 0;
@@ -71,6 +79,8 @@ static error_t parse_option(int key, char *argument, struct argp_state *state) {
         if (!arguments->run)
             argp_error(state, "RUN is missing");
         refuse_pairs(arguments, state);
+        if (arguments->clock && (arguments->bounds || arguments->predict || arguments->splice))
+            argp_error(state, "--second-clock goes with a report alone");
         return 0;
     default:
         return ARGP_ERR_UNKNOWN;
@@ -87,14 +97,26 @@ static void say(char *error) {
 static enum format choose_format(const struct arguments *arguments) {
     enum format format = TEXT;
     if (arguments->format && !find_format(arguments->format, &format))
-        errx(USAGE, "--format: '%s' is none of text, html, markdown, csv", arguments->format);
+        errx(USAGE, "--format: '%s' is none of text, html, markdown, csv, json, google-benchmark",
+             arguments->format);
     if (!arguments->format && arguments->output && !find_format_of(arguments->output, &format))
-        errx(USAGE, "--output: '%s' does not end in .html, .md, .csv or .txt", arguments->output);
+        errx(USAGE, "--output: '%s' does not end in .html, .md, .csv, .json or .txt",
+             arguments->output);
     return format;
+}
+
+/* NULL when none is asked for. */
+static struct second_clock *read_clock(const char *path, const struct run *run) {
+    char *error;
+    struct second_clock *clock = path ? second_clock_read(path, &error) : NULL;
+    if (path && (!clock || !second_clock_fits(clock, run, &error)))
+        errx(USAGE, "%s", error);
+    return clock;
 }
 
 static int report(const struct arguments *arguments, const struct run *run) {
     enum format format = choose_format(arguments);
+    struct second_clock *clock = read_clock(arguments->clock, run);
     const char *path = arguments->output;
     char *error = NULL, *lacking;
     if (path && !may_replace(path, run, &error)) {
@@ -102,7 +124,9 @@ static int report(const struct arguments *arguments, const struct run *run) {
         return USAGE;
     }
     size_t length;
-    char *text = render(run, format, &length, &lacking);
+    char *text = render(run, clock, format, &length, &lacking);
+    if (clock)
+        second_clock_free(clock);
     if (path)
         replace_file(path, text, length, &error);
     else
@@ -150,10 +174,14 @@ int main(int argc, char **argv) {
     static const struct argp_option options[] = {
         {"bounds", 'b', "BOUNDS", 0, "Check the bounds in the file BOUNDS instead", 0},
         {"output", 'o', "FILE", 0,
-         "Write to FILE, as what its name ends in: .html, .md, .csv or .txt", 0},
-        {"format", 'f', "NAME", 0, "Write as text, html, markdown or csv, whatever FILE is called",
+         "Write to FILE, as what its name ends in: .html, .md, .csv, .json or .txt", 0},
+        {"format", 'f', "NAME", 0,
+         "Write as text, html, markdown, csv, json (the analysis) or google-benchmark, whatever "
+         "FILE is called",
          0},
         {"splice", 's', "FILE", 0, "Put it between the markers of the Markdown file FILE instead",
+         0},
+        {"second-clock", 'c', "FILE", 0, "Show what FILE of scripts/second-clock says beside it",
          0},
         {"predict", 'p', "BYTES", 0,
          "Say instead how long one child would hold a caller of this size (such as 1GiB)", 0},
@@ -176,6 +204,8 @@ int main(int argc, char **argv) {
     if (arguments.predict && !parse_size(arguments.predict, &bytes))
         errx(USAGE, "--predict: '%s' is no size such as 1073741824, 512MiB or 1GiB",
              arguments.predict);
+    if (bytes > LARGEST)
+        errx(USAGE, "--predict: no process has more than 128TiB");
     struct run *run = run_read(arguments.run, &error);
     if (!run) {
         say(error);

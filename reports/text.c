@@ -13,9 +13,10 @@
 
 static void print_warnings(const struct run *run, FILE *out) {
     size_t count;
-    const char **warnings = find_warnings(run, &count);
+    const struct finding **warnings = find_warnings(run, &count);
     for (size_t i = 0; i < count; i++)
-        print_named(out, i == 0 ? "Beware " : "       ", sentence("%s", warnings[i]));
+        print_named(out, i == 0 ? "Beware " : "       ",
+                    sentence("%s: %s", warnings[i]->name, warnings[i]->found));
     free(warnings);
 }
 

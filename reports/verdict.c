@@ -23,10 +23,15 @@ static struct growth growth_of(const struct view *view, char *strategy) {
     return estimate_growth(view->run, axes, CALL);
 }
 
-/* False when fork was not measured at two sizes. */
+/* Not with one round, nor from sizes that a GiB is far beyond. */
+static bool tells_growth(const struct growth *growth) {
+    return growth->slope.rounds > 1 && growth->reach >= 256LL << 20;
+}
+
+/* False when fork's growth cannot be told. */
 static bool say_fork(const struct view *view, FILE *text) {
     struct growth growth = growth_of(view, "fork");
-    if (growth.slope.rounds == 0)
+    if (!tells_growth(&growth))
         return false;
     enum unit unit = unit_for(fmax(fabs(growth.slope.value), fabs(growth.intercept.value)));
     char *interval = describe_interval(&growth.slope, "95% CI", unit);
@@ -60,7 +65,7 @@ static void say_least(const struct view *view, const struct cell *least, bool fo
     fprintf(text, " %s holds %s%s: %s %s", view->rows[0].strategy, fork_said ? "it" : "its caller",
             compared ? " least" : "", label_time(call.value, unit).text,
             label_at(view->largest).text);
-    bool grows = growth.slope.rounds > 0;
+    bool grows = tells_growth(&growth);
     if (grows) {
         unit = unit_for(fabs(growth.slope.value));
         fprintf(text, ", %s per GiB", label_time(growth.slope.value, unit).text);

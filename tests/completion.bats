@@ -74,7 +74,7 @@ lines() { printf '%s\n' "$@" | sort; }
     [ "$(offers compare --fail-above '')" = "" ]
     [ "$(offers bench --rounds '')" = "" ]
     touch page.md
-    diff <(offers report --format '') <(lines text html markdown csv)
+    diff <(offers report --format '') <(lines text html markdown csv json google-benchmark)
     [ "$(offers report --format = h)" = html ]
     [ "$(offers report --splice '')" = page.md ]
     diff <(offers report -o pa) <(lines page.md)

@@ -56,7 +56,7 @@ _forkless_compare() {
 
 _forkless_report() {
     case $previous in
-    -f | --format) _forkless_words "text html markdown csv" ;;
+    -f | --format) _forkless_words "text html markdown csv json google-benchmark" ;;
     -s | --splice) _forkless_files .md ;;
     -p | --predict) ;;
     *) _forkless_files "" ;;

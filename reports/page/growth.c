@@ -4,6 +4,7 @@
 
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 static const int64_t GIB = 1LL << 30;
 static const int64_t predicted[] = {1, 4, 16, 64, 256};
@@ -29,10 +30,34 @@ static void fill_row(const struct view *view, struct grid *grid, size_t place, c
     grid_set(grid, place, 0, sentence("%s", strategy));
     grid_set(grid, place, 1, describe_slope(&growth->intercept));
     grid_set(grid, place, 2, describe_slope(&growth->slope));
+    if (growth->explained.rounds > 0)
+        grid_set(grid, place, 3, sentence("%.2f", growth->explained.value));
     for (size_t i = 0; i < PREDICTED; i++) {
         struct estimate call = estimate_at(view->run, axes, CALL, predicted[i] * GIB);
-        grid_set(grid, place, 3 + i, describe_estimate(&call));
+        grid_set(grid, place, 4 + i, describe_estimate(&call));
     }
+}
+
+/* From which size on fork holds its caller longer than the others. */
+static void add_crossings(const struct subject *subject) {
+    const struct view *view = subject->view;
+    char **lines = must(calloc(view->row_count + 1, sizeof *lines));
+    size_t count = 0;
+    for (size_t i = 0; i < view->row_count; i++) {
+        char *strategy = view->rows[i].strategy;
+        struct estimate size =
+            estimate_crossing(view->run, axes_of(view, "fork"), axes_of(view, strategy), CALL);
+        if (!strcmp(strategy, "fork") || size.rounds == 0 || isinf(size.value))
+            continue;
+        lines[count++] = size.value < 1
+                             ? sentence("fork is dearer than %s in parents of any size.", strategy)
+                             : sentence("fork is dearer than %s in parents from %s on.", strategy,
+                                        label_size((int64_t)size.value).text);
+    }
+    if (count > 0)
+        document_list(subject->document, lines, count);
+    else
+        free(lines);
 }
 
 void add_growth(const struct subject *subject) {
@@ -52,16 +77,18 @@ void add_growth(const struct subject *subject) {
         struct grid *grid = document_grid(subject->document,
                                           sentence("\"call\" as a line, and what it says of "
                                                    "parents of other sizes (95 %% intervals)"),
-                                          count + 1, 3 + PREDICTED);
+                                          count + 1, 4 + PREDICTED);
         grid_set(grid, 0, 0, sentence("strategy"));
         grid_set(grid, 0, 1, sentence("fixed"));
         grid_set(grid, 0, 2, sentence("for each GiB"));
+        grid_set(grid, 0, 3, sentence("R²"));
         for (size_t i = 0; i < PREDICTED; i++)
-            grid_set(grid, 0, 3 + i, sentence("%s", label_at(predicted[i] * GIB).text));
+            grid_set(grid, 0, 4 + i, sentence("%s", label_at(predicted[i] * GIB).text));
         size_t place = 1;
         for (size_t i = 0; i < view->row_count; i++)
             if (growths[i].slope.rounds > 0)
                 fill_row(view, grid, place++, view->rows[i].strategy, &growths[i]);
+        add_crossings(subject);
     }
     free(growths);
 }

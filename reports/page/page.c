@@ -19,12 +19,12 @@ void add_verdict(const struct subject *subject) {
 
 static void add_warnings(const struct subject *subject) {
     size_t count;
-    const char **warnings = find_warnings(subject->run, &count);
+    const struct finding **warnings = find_warnings(subject->run, &count);
     char **lines = must(calloc(count + 2, sizeof *lines));
     char *noise = describe_noise(subject->run);
     lines[0] = sentence("Noise: %s.", noise);
     for (size_t i = 0; i < count; i++)
-        lines[i + 1] = sentence("Beware: %s.", warnings[i]);
+        lines[i + 1] = sentence("Beware: %s: %s.", warnings[i]->name, warnings[i]->found);
     document_list(subject->document, lines, count + 1);
     free(noise);
     free(warnings);
@@ -149,7 +149,8 @@ static void add_spawns(struct subject *subject, char *target) {
     subject->view = NULL;
 }
 
-struct document page_make(const struct run *run, bool with_pictures) {
+struct document page_make(const struct run *run, const struct second_clock *clock,
+                          bool with_pictures) {
     struct document document = {.title = sentence("What starting a process costs"),
                                 .lead = describe_lead(run)};
     struct subject subject = {.run = run, .document = &document, .has_pictures = with_pictures};
@@ -158,6 +159,8 @@ struct document page_make(const struct run *run, bool with_pictures) {
     if (count > 0)
         add_spawns(&subject, targets[0]);
     free(targets);
+    if (clock)
+        add_second_clock(&subject, clock);
     add_problems(&subject);
     add_disturbance(&subject);
     add_host(&subject);

@@ -4,6 +4,7 @@
 #include "document.h"
 #include "floor.h"
 #include "picture.h"
+#include "second_clock.h"
 #include "units.h"
 #include "view.h"
 
@@ -19,6 +20,7 @@ struct subject {
 void add_verdict(const struct subject *subject);
 void add_cost_picture(const struct subject *subject);
 void add_ranking(const struct subject *subject);
+void add_second_clock(const struct subject *subject, const struct second_clock *clock);
 void add_growth(const struct subject *subject);
 void add_heat_map(const struct subject *subject);
 void add_samples(const struct subject *subject); /* tails, order, CPU beside call */

@@ -75,7 +75,7 @@ static void write_fenced(FILE *out, const char *text) {
 
 static void write_text(const struct splicing *splicing, FILE *out) {
     size_t length;
-    char *lacking, *text = render(splicing->run, TEXT, &length, &lacking);
+    char *lacking, *text = render(splicing->run, NULL, TEXT, &length, &lacking);
     write_fenced(out, text);
     free(text);
 }
@@ -204,7 +204,7 @@ bool splice(const char *path, const struct run *run, char **error, bool *is_usag
         *is_usage = true;
         return refuse(&splicing, sentence("%s: cannot be opened: %s", path, strerror(errno)));
     }
-    splicing.page = page_make(run, false);
+    splicing.page = page_make(run, NULL, false);
     char *text = NULL;
     size_t length;
     FILE *out = must(open_memstream(&text, &length));

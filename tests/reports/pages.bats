@@ -168,7 +168,7 @@ PYTHON
 }
 
 @test "the ending of the file says what is written" {
-    for pair in page.html:html page.md:markdown page.csv:csv page.txt:text folder.md/page.htm:html; do
+    for pair in page.html:html page.md:markdown page.csv:csv page.txt:text page.json:json folder.md/page.htm:html; do
         mkdir -p folder.md
         PATH=/nowhere "$report" -o "${pair%:*}" resumed.jsonl 2>/dev/null
         cmp "${pair%:*}" <(PATH=/nowhere "$report" -f "${pair#*:}" resumed.jsonl 2>/dev/null)
@@ -176,9 +176,9 @@ PYTHON
     "$report" -o odd-name -f csv resumed.jsonl
     cmp odd-name page.csv
     for name in page page.pdf .html/page html page.HTML ''; do
-        refused 2 "--output: '$name' does not end in .html, .md, .csv or .txt" -o "$name" resumed.jsonl
+        refused 2 "--output: '$name' does not end in .html, .md, .csv, .json or .txt" -o "$name" resumed.jsonl
     done
-    refused 2 "--format: 'pdf' is none of text, html, markdown, csv" -f pdf resumed.jsonl
+    refused 2 "--format: 'pdf' is none of text, html, markdown, csv, json, google-benchmark" -f pdf resumed.jsonl
 }
 
 @test "no run is overwritten, and no half of a report stays" {

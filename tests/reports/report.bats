@@ -102,7 +102,8 @@ PAGE
         refused "--predict: '$size' is no size such as 1073741824, 512MiB or 1GiB" --predict "$size" quick.jsonl
     done
     "$report" --predict 0 quick.jsonl
-    "$report" --predict 9223372036854775807 quick.jsonl
+    "$report" --predict 128TiB quick.jsonl
+    refused "--predict: no process has more than 128TiB" --predict 9223372036854775807 quick.jsonl
     run -2 "$report" --predict 1GiB --bounds "$bounds" quick.jsonl
     [[ $output == *"--bounds and --predict exclude each other"* ]]
 }

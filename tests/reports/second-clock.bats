@@ -134,3 +134,13 @@ refused() {
     [ "$status" -eq 1 ]
     grep ': cannot write the comparison: No space left on device$' "$BATS_TEST_TMPDIR/talk"
 }
+
+@test "forkless-report shows it beside the run, in text and on the page" {
+    args=(--second-clock agree.json run.jsonl)
+    run -0 "$FORKLESS_REPORT" "${args[@]}"
+    [[ $output == *"agree within 10 %"* ]]
+    run -0 "$FORKLESS_REPORT" --format html "${args[@]}"
+    [[ $output == *'id="clock"'*"A second clock"*agrees* ]]
+    run -2 --separate-stderr "$FORKLESS_REPORT" --second-clock run.jsonl run.jsonl
+    [[ $stderr == "forkless-report: run.jsonl"* ]]
+}

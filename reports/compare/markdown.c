@@ -1,31 +1,22 @@
-#include "comparison_pages.h"
+#include "pages.h"
 
-#include "comparison_words.h"
+#include "words.h"
+#include "escape.h"
 #include "memory.h"
 
-#include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* As it stands: what Markdown could take for markup is escaped, control characters are blanks. */
-static void put(FILE *out, const char *text) {
-    for (; *text; text++) {
-        if (strchr("\\`*_{}[]<>()#+!|~&", *text))
-            fputc('\\', out);
-        fputc(iscntrl((unsigned char)*text) ? ' ' : *text, out);
-    }
-}
-
 static void put_line(FILE *out, const char *before, char *text) {
     fputs(before, out);
-    put(out, text);
+    write_markdown(out, text);
     fputs("\n", out);
     free(text);
 }
 
 static void put_cell(FILE *out, const char *text) {
     fputs(" ", out);
-    put(out, text);
+    write_markdown(out, text);
     fputs(" |", out);
 }
 

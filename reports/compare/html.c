@@ -1,6 +1,6 @@
-#include "comparison_pages.h"
+#include "pages.h"
 
-#include "comparison_words.h"
+#include "words.h"
 #include "escape.h"
 #include "memory.h"
 
@@ -47,7 +47,7 @@ static const char TABLE[] =
 
 static void put_element(FILE *out, const char *name, const char *text) {
     fprintf(out, "<%s>", name);
-    put_escaped(out, text);
+    write_xml(out, text);
     fprintf(out, "</%s>", name);
 }
 
@@ -64,7 +64,7 @@ static void put_row(const struct comparison *comparison, const struct change *ch
     enum figure figure = comparison->question.figure;
     const char *verdict = change->is_beyond ? "beyond" : verdict_names[change->verdict];
     fprintf(out, "<tr class=\"%s%s\"><th scope=\"row\">", verdict, change->is_told ? " told" : "");
-    put_escaped(out, change->a->name);
+    write_xml(out, change->a->name);
     fputs("</th>", out);
     put_element(out, "td", label_change(change).text);
     put_element(out, "td", verdict);

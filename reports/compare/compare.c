@@ -1,4 +1,4 @@
-#include "comparison_pages.h"
+#include "pages.h"
 #include "run.h"
 #include "unlike.h"
 

@@ -1,4 +1,4 @@
-#include "comparison_words.h"
+#include "words.h"
 
 #include "fields.h"
 #include "floor.h"

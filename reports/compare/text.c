@@ -1,6 +1,6 @@
-#include "comparison_pages.h"
+#include "pages.h"
 
-#include "comparison_words.h"
+#include "words.h"
 #include "fields.h"
 #include "layout.h"
 #include "memory.h"
