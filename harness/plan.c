@@ -135,8 +135,10 @@ void plan_print(const struct matrix *m, unsigned rounds) {
     printf("matrix   %s\n", m->name);
     printf("cells    %zu, in %zu size%s of parent\n", m->count, p.count, s((double)p.count));
     printf("rounds   %u, about %s in all\n", rounds, time);
-    printf("memory   at most %.1f GiB, %.1f GiB are available\n\n", gib(p.memory),
-           gib(memory_available()));
+    printf("memory   at most %.1f GiB", gib(p.memory));
+    if (memory_available() != UINT64_MAX)
+        printf(", %.1f GiB are available", gib(memory_available()));
+    printf("\n\n");
     printf("%10s %7s %10s %17s\n", "parent", "cells", "memory", "seconds a round");
     for (size_t i = 0; i < p.count; i++) {
         const struct block_plan *b = &p.blocks[i];

@@ -20,7 +20,7 @@ void examine_memory(struct finding *f) {
     uint64_t there = memory_available(), need = block_memory(LARGEST, 1);
     struct cgroup c;
     bool grouped = cgroup_read(&c) && c.memory == there;
-    if (there == 0 && !grouped)
+    if (there == UINT64_MAX)
         find(f, UNKNOWN, effect, "free -m", "/proc/meminfo does not say");
     else if (there < need)
         find(f, WARNING, effect, grouped ? group_next : "ps -eo rss,comm --sort=-rss",
