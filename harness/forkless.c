@@ -19,7 +19,7 @@ static const struct program {
 } programs[] = {
     {"bench", BENCH_LACKS, "Measures what starting a process costs here"},
     {"compare", COMPARE_LACKS, "Says what differs between two runs, and gates on it"},
-    {"doctor", DOCTOR_LACKS, "Says what on this machine would disturb a measurement"},
+    {"doctor", DOCTOR_LACKS, "Says what colours figures here, and what a process pays for a child"},
     {"report", REPORT_LACKS, "Says what a run of bench found"},
 };
 enum { PROGRAMS = sizeof programs / sizeof *programs, PATH = 4096, WHY = PATH + 64 };

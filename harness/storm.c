@@ -18,7 +18,7 @@ enum { CHILDREN_MAX = 1000000 };
 
 /* The children's standard output, as in a block: a pipe for the stamps, or nothing. */
 static int open_output(struct sampler *s) {
-    int ends[2];
+    int ends[2] = {-1, -1};
     s->has_stamps = strcmp(s->cell->target, "tiny") == 0;
     if (s->has_stamps ? pipe2(ends, O_CLOEXEC) < 0 || fcntl(ends[0], F_SETFL, O_NONBLOCK) < 0
                       : (ends[1] = open("/dev/null", O_WRONLY | O_CLOEXEC)) < 0)

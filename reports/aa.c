@@ -20,6 +20,7 @@
 
 enum { GOOD = 0, INTERNAL = 1, USAGE = 2, APART = 5, UNCLEAR = 6 };
 static const double MOST_APART = 0.02;
+enum { PAIRS = 10, MOST_ALARMS = 2 }; /* so many in so many pairs, begun ones too */
 
 const char *argp_program_version = "aa " FORKLESS_VERSION;
 
@@ -31,8 +32,9 @@ struct runs {
 struct tally {
     size_t cells;
     size_t apart;
-    size_t left_out; /* they have a floor, but too few rounds measured both */
-    size_t alarms;   /* of forkless-compare */
+    size_t left_out; /* they have a floor, but fewer than six rounds measured both */
+    size_t pairs;
+    size_t alarms; /* pairs of which forkless-compare would call a cell changed */
 };
 
 static bool are_apart(struct interval a, struct interval b) {
@@ -51,7 +53,7 @@ static struct tally compare(const struct run *a, const struct run *b, FILE *cell
             continue;
         struct estimate first = estimate_multiple(a, cell, CALL);
         struct estimate second = estimate_multiple(b, run_cell(b, cell->name), CALL);
-        if (first.rounds < 2 || second.rounds < 2) {
+        if (first.rounds < ROUNDS_TO_RELY_ON || second.rounds < ROUNDS_TO_RELY_ON) {
             tally.left_out++;
             continue;
         }
@@ -66,13 +68,13 @@ static struct tally compare(const struct run *a, const struct run *b, FILE *cell
     return tally;
 }
 
-/* How many cells forkless-compare would call changed. */
-static size_t count_alarms(const struct run *a, const struct run *b) {
+/* Whether forkless-compare would call any cell changed. */
+static bool raises_alarm(const struct run *a, const struct run *b) {
     struct comparison comparison;
     comparison_open(&comparison, a, b, &(struct question){.figure = CALL});
-    size_t alarms = comparison.count_of[FASTER] + comparison.count_of[SLOWER];
+    size_t changed = comparison.count_of[FASTER] + comparison.count_of[SLOWER];
     comparison_close(&comparison);
-    return alarms;
+    return changed > 0;
 }
 
 static struct tally print_pair(size_t pair, const struct run *a, const struct run *b) {
@@ -80,7 +82,8 @@ static struct tally print_pair(size_t pair, const struct run *a, const struct ru
     size_t length;
     FILE *text = must(open_memstream(&cells, &length));
     struct tally tally = compare(a, b, text);
-    tally.alarms = count_alarms(a, b);
+    tally.pairs = 1;
+    tally.alarms = raises_alarm(a, b);
     fclose(text);
     must(cells);
     print_named(
@@ -134,16 +137,20 @@ static error_t parse_option(int key, char *argument, struct argp_state *state) {
 
 static int judge(struct tally tally) {
     if (tally.cells == 0) {
-        printf("no cell has a multiple of its floor in two rounds of both runs\n");
+        printf("no cell has a multiple of its floor in six rounds of both runs\n");
         return UNCLEAR;
     }
     double share = (double)tally.apart / (double)tally.cells;
     bool within = share <= MOST_APART;
     if (tally.left_out > 0)
         printf("%zu cells left out: they, or their floors, were not measured\n", tally.left_out);
-    printf("%zu of %zu cells apart: %.1f %%, %s %.0f %%; alarms: %zu\n", tally.apart, tally.cells,
-           share * 100, within ? "within" : "beyond", MOST_APART * 100, tally.alarms);
-    return !within ? APART : tally.left_out ? UNCLEAR : GOOD;
+    size_t most = MOST_ALARMS * ((tally.pairs + PAIRS - 1) / PAIRS);
+    bool calm = tally.alarms <= most;
+    printf("%zu of %zu cells apart: %.1f %%, %s %.0f %%\n", tally.apart, tally.cells, share * 100,
+           within ? "within" : "beyond", MOST_APART * 100);
+    printf("%zu of %zu pair%s raise an alarm, %s %zu\n", tally.alarms, tally.pairs,
+           tally.pairs == 1 ? "" : "s", calm ? "within" : "beyond", most);
+    return !within || !calm ? APART : tally.left_out ? UNCLEAR : GOOD;
 }
 
 static int compare_all(const struct runs *runs) {
@@ -160,6 +167,7 @@ static int compare_all(const struct runs *runs) {
         all.cells += pair.cells;
         all.apart += pair.apart;
         all.left_out += pair.left_out;
+        all.pairs += pair.pairs;
         all.alarms += pair.alarms;
     }
     return judge(all);
@@ -170,9 +178,10 @@ int main(int argc, char **argv) {
         .parser = parse_option,
         .args_doc = "A B [A B...]",
         .doc = "Counts the cells of two runs of one program on one host whose 95 % intervals of "
-               "`call`, in multiples of the floor, are disjoint, and the alarms: those that "
-               "forkless-compare would call changed."
-               "\vExit status: 0 at most 2 % are, 1 internal, 2 usage or a bad file, 5 more are, 6 "
+               "`call`, in multiples of the floor, are disjoint, and the alarms: pairs "
+               "of which forkless-compare would call a cell changed."
+               "\vExit status: 0 at most 2 % are, and 2 alarms in 10 pairs, 1 internal, 2 usage or "
+               "a bad file, 5 more are, 6 "
                "there is nothing to compare, or cells are left out."};
     struct runs runs = {0};
     argp_err_exit_status = USAGE;

@@ -108,6 +108,25 @@ struct estimate estimate_difference(const struct run *run, const struct cell *ce
     return estimate(values, run->rounds);
 }
 
+/* People choose from these. */
+static bool is_ranked(const struct cell *cell) {
+    return !is_null(cell) && !is_floor(cell);
+}
+
+size_t rank_of(const struct run *run, const struct cell *cell, enum figure figure) {
+    size_t rank = 1;
+    if (!is_ranked(cell) || estimate_figure(run, cell, figure).rounds < ROUNDS_TO_RELY_ON)
+        return 0;
+    for (size_t i = 0; i < run->cell_count; i++) {
+        const struct cell *other = &run->cells[i];
+        if (other == cell || !is_ranked(other) || !same_block(other, cell))
+            continue;
+        struct estimate more = estimate_difference(run, cell, other, figure);
+        rank += more.rounds >= ROUNDS_TO_RELY_ON && more.ci.low > 0;
+    }
+    return rank;
+}
+
 /* n >= 5 / (1 - p), but for the rounding of 1 - p. */
 bool enough_for(size_t samples, double p) {
     return (double)samples * (1 - p) > 5 - 1e-6;

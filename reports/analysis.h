@@ -60,6 +60,16 @@ double *by_round(const struct run *run, const struct cell *cell, enum figure fig
 /* Of such values, which it frees; those that are no finite numbers do not count. */
 struct estimate estimate(double *values, size_t rounds);
 
+/*
+ * 1, and one for each other strategy of its block that is surely less, by the differences within
+ * each round: what the rounds do not tell apart shares a rank. 0: it has too few rounds, or is a
+ * floor or the null cell.
+ */
+size_t rank_of(const struct run *run, const struct cell *cell, enum figure figure);
+
+/* Fewer rounds are too few for an interval to rely on, and for a comparison. */
+enum { ROUNDS_TO_RELY_ON = 6 };
+
 double median(const struct run *run, const struct cell *cell, enum figure figure);
 struct estimate estimate_figure(const struct run *run, const struct cell *cell, enum figure figure);
 struct estimate estimate_ratio(const struct run *run, const struct cell *cell,
@@ -72,15 +82,20 @@ struct growth estimate_growth(const struct run *run, struct axes axes, enum figu
 struct estimate estimate_growth_ratio(const struct run *run, struct axes axes, struct axes over,
                                       enum figure figure);
 
-/* The figure at any rss: between the sizes of each round, beyond them by its line; never below 0.
+/* Whether it surely grows. */
+bool tells_growth(const struct growth *growth);
+
+/*
+ * The figure at any rss: between the sizes of each round; beyond them by its line, or where no
+ * growth can be told as at the largest; never below 0.
  */
 struct estimate estimate_at(const struct run *run, struct axes axes, enum figure figure,
                             int64_t rss);
 
 /*
- * The size in bytes from which on a figure is larger with these axes than with the others: in each
- * round, where the two lines cross. 0: at any size; infinite, as an end of the interval may be: at
- * none.
+ * The size in bytes from which on a figure is larger with these axes than with the others, between
+ * the sizes of each round and beyond them by its lines. 0: at any size; infinite, as an end of the
+ * interval may be: at none.
  */
 struct estimate estimate_crossing(const struct run *run, struct axes axes, struct axes other,
                                   enum figure figure);

@@ -24,7 +24,7 @@ static const struct block *worst_block(const struct run *run) {
 }
 
 /* "round 3", "rounds 3, 4 and 7", "11 rounds", with their numbers in the file. */
-static char *describe_rounds(const struct run *run) {
+static char *describe_disturbed_rounds(const struct run *run) {
     bool *hit = must(calloc(run->rounds, sizeof *hit));
     size_t count = 0, listed = 0;
     for (size_t i = 0; i < run->block_count; i++) {
@@ -51,7 +51,7 @@ char *describe_disturbance(const struct run *run) {
     size_t count = count_disturbed(run);
     if (count == 0)
         return NULL;
-    char *rounds = describe_rounds(run);
+    char *rounds = describe_disturbed_rounds(run);
     bool one = count == 1;
     char *text = sentence("%zu of %zu blocks %s disturbed (%s; %s%s); %s samples are kept", count,
                           run->block_count, one ? "was" : "were", rounds, one ? "" : "at worst ",

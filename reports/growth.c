@@ -4,11 +4,12 @@
 
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 static const double GIB = 1 << 30;
 
 /* Where lines do not cross: finite, so that a quantile may lie between it and a size. */
-static const double NEVER = 1e30, LARGEST = 1e20;
+static const double NEVER = 1e30, LARGEST = 9e18;
 
 /* The p50 of each size that was measured in a round. */
 struct sizes {
@@ -116,8 +117,16 @@ static double interpolate(const struct sizes *sizes, double gib) {
     return sizes->ns[below] + part * (sizes->ns[above] - sizes->ns[below]);
 }
 
+bool tells_growth(const struct growth *growth) {
+    return growth->slope.rounds > 1 && growth->slope.ci.low > 0;
+}
+
+/* What is not known to grow is not drawn on: it would fall to 0, or rise, by chance alone. */
 struct estimate estimate_at(const struct run *run, struct axes axes, enum figure figure,
                             int64_t rss) {
+    struct growth growth = estimate_growth(run, axes, figure);
+    if (rss > growth.reach && growth.slope.rounds > 1 && !tells_growth(&growth))
+        rss = growth.reach;
     struct sizes sizes = sizes_for(run);
     double *values = must(malloc(run->rounds * sizeof *values));
     for (size_t round = 0; round < run->rounds; round++) {
@@ -133,14 +142,41 @@ struct estimate estimate_at(const struct run *run, struct axes axes, enum figure
     return result;
 }
 
-/* The size, not below 0, from which on the first line stays above the second. */
-static double cross(struct line line, struct line other) {
-    double above = line.intercept - other.intercept, steeper = line.slope - other.slope;
-    if (isnan(above) || isnan(steeper))
+static int by_size(const void *left, const void *right) {
+    double a = *(const double *)left, b = *(const double *)right;
+    return (a > b) - (a < b);
+}
+
+/*
+ * The size in bytes from which on the first is larger than the second, as far as both were measured
+ * and beyond. Between their sizes both are what lies between the measured figures: a line through
+ * all would say of small parents what the largest made of it.
+ */
+static double cross(const struct sizes *first, const struct sizes *second) {
+    struct line line = fit_line(first->gib, first->ns, first->count),
+                other = fit_line(second->gib, second->ns, second->count);
+    if (isnan(line.slope) || isnan(other.slope))
         return NAN;
-    if (!(steeper > 0))
-        return steeper >= 0 && above > 0 ? 0 : NEVER;
-    return fmax(0, fmin(NEVER, -above / steeper * GIB));
+    size_t count = first->count + second->count, last = count - 1;
+    double *gib = must(malloc(count * sizeof *gib));
+    memcpy(gib, first->gib, first->count * sizeof *gib);
+    memcpy(gib + first->count, second->gib, second->count * sizeof *gib);
+    qsort(gib, count, sizeof *gib, by_size);
+    double size = 0, above = interpolate(first, gib[last]) - interpolate(second, gib[last]);
+    if (!(above > 0)) {
+        double steeper = line.slope - other.slope;
+        size = steeper > 0 ? fmin(NEVER, (gib[last] - above / steeper) * GIB) : NEVER;
+    }
+    for (size_t i = last; above > 0 && i-- > 0;) {
+        double before = interpolate(first, gib[i]) - interpolate(second, gib[i]);
+        if (!(before > 0)) {
+            size = (gib[i] + (gib[i + 1] - gib[i]) * before / (before - above)) * GIB;
+            break;
+        }
+        above = before;
+    }
+    free(gib);
+    return size;
 }
 
 static double or_infinite(double size) {
@@ -149,13 +185,15 @@ static double or_infinite(double size) {
 
 struct estimate estimate_crossing(const struct run *run, struct axes axes, struct axes other,
                                   enum figure figure) {
-    struct line *lines = lines_by_round(run, axes, figure, NULL);
-    struct line *others = lines_by_round(run, other, figure, NULL);
+    struct sizes first = sizes_for(run), second = sizes_for(run);
     double *sizes = must(malloc(run->rounds * sizeof *sizes));
-    for (size_t round = 0; round < run->rounds; round++)
-        sizes[round] = cross(lines[round], others[round]);
-    free(others);
-    free(lines);
+    for (size_t round = 0; round < run->rounds; round++) {
+        read_sizes(run, &axes, figure, round, &first);
+        read_sizes(run, &other, figure, round, &second);
+        sizes[round] = cross(&first, &second);
+    }
+    sizes_free(&second);
+    sizes_free(&first);
     struct estimate found = estimate(sizes, run->rounds);
     found.value = or_infinite(found.value);
     found.ci = (struct interval){or_infinite(found.ci.low), or_infinite(found.ci.high)};

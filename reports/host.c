@@ -18,7 +18,8 @@ bool host_read(struct source *source, const json_t *line, struct host *host) {
 bool same_host(const struct host *a, const struct host *b) {
     return !strcmp(a->cpu, b->cpu) && a->cpus == b->cpus && a->is_virtual == b->is_virtual &&
            !strcmp(a->kernel, b->kernel) && !strcmp(a->libc, b->libc) &&
-           a->page_size == b->page_size;
+           a->page_size == b->page_size &&
+           (!a->hypervisor || !b->hypervisor || !strcmp(a->hypervisor, b->hypervisor));
 }
 
 void host_clear(struct host *host) {

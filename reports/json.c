@@ -157,23 +157,6 @@ static json_t *list_problems(const struct run *run, const struct cell *cell) {
     return list;
 }
 
-/* People choose from these. */
-static bool is_ranked(const struct cell *cell) {
-    return !is_null(cell) && !is_floor(cell);
-}
-
-/* 1 and those that are surely less: cells whose intervals overlap can share a rank. 0: none. */
-static size_t rank_of(const struct run *run, const struct estimate *medians, size_t index) {
-    const struct cell *cell = &run->cells[index];
-    size_t rank = 1;
-    if (!is_ranked(cell) || medians[index].rounds < 2)
-        return 0;
-    for (size_t i = 0; i < run->cell_count; i++)
-        rank += medians[i].rounds >= 2 && medians[i].ci.high < medians[index].ci.low &&
-                is_ranked(&run->cells[i]) && same_block(&run->cells[i], cell);
-    return rank;
-}
-
 static void set_tails(json_t *object, const struct run *run, const struct cell *cell,
                       enum figure figure) {
     static const struct {
@@ -194,7 +177,7 @@ static json_t *describe_figure(const struct run *run, size_t index, enum figure 
     set_count(object, "samples", count_samples(run, cell, figure));
     set_estimate(object, "median", "_ns", medians[index]);
     set_tails(object, run, cell, figure);
-    size_t rank = rank_of(run, medians, index);
+    size_t rank = rank_of(run, cell, figure);
     if (rank > 0)
         set_count(object, "rank", rank);
     if (find_floor(run, cell))

@@ -11,8 +11,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { ROUNDS_FOR_INTERVAL = 6 };
-
 static char *const strategies[] = {"fork", "posix_spawn", "forkless_spawn", "forkless_start"};
 enum { STRATEGIES = sizeof strategies / sizeof *strategies };
 
@@ -58,15 +56,7 @@ static void print_call(const char *strategy, const struct estimate *call, FILE *
 
 /* The largest size at which this strategy was measured. */
 static int64_t reach_of(const struct prediction *prediction, size_t strategy) {
-    int64_t reach = 0;
-    for (size_t i = 0; i < prediction->run->cell_count; i++) {
-        const struct cell *cell = &prediction->run->cells[i];
-        int64_t rss = cell->axes.rss;
-        if (rss > reach && find_cell(prediction->run, axes_of(prediction, strategy, rss)) == cell &&
-            count_samples(prediction->run, cell, CALL) > 0)
-            reach = rss;
-    }
-    return reach;
+    return estimate_growth(prediction->run, axes_of(prediction, strategy, 0), CALL).reach;
 }
 
 static void say_beyond(const struct prediction *prediction, FILE *out) {
@@ -76,13 +66,14 @@ static void say_beyond(const struct prediction *prediction, FILE *out) {
             reach = reach_of(prediction, i);
     if (prediction->bytes > reach)
         print_named(out, "",
-                    sentence("beyond the %s that were measured: the line is drawn on",
+                    sentence("beyond the %s that were measured: growth that can be told is "
+                             "drawn on",
                              label_size(reach).text));
 }
 
 static void say_doubts(const struct prediction *prediction, FILE *out) {
     size_t rounds = prediction->calls[0].rounds;
-    if (rounds < ROUNDS_FOR_INTERVAL)
+    if (rounds < ROUNDS_TO_RELY_ON)
         print_named(out, "",
                     sentence("only %zu round%s: too few for an interval to rely on", rounds,
                              rounds == 1 ? "" : "s"));

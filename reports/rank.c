@@ -192,7 +192,7 @@ struct shift shift_between(const double *a, size_t a_count, const double *b, siz
     double ties = weigh_ties_of_both(&pairs);
     size_t most = a_count * b_count, u = twice_u(&pairs), beyond;
     bool few = most <= EXACT_PRODUCT;
-    double *odds = few ? rank_sums(a_count + b_count, a_count) : NULL;
+    double *odds = few ? rank_sums(a_count + b_count, a_count < b_count ? a_count : b_count) : NULL;
     if (few && ties == 0)
         shift.p = two_sided(odds, most, u / 2);
     else

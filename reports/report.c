@@ -3,6 +3,7 @@
 #include "check.h"
 #include "output.h"
 #include "predict.h"
+#include "replace.h"
 #include "run.h"
 #include "second_clock.h"
 #include "splice.h"
@@ -116,6 +117,8 @@ static struct second_clock *read_clock(const char *path, const struct run *run) 
 
 static int report(const struct arguments *arguments, const struct run *run) {
     enum format format = choose_format(arguments);
+    if (arguments->clock && format != TEXT && format != HTML && format != MARKDOWN)
+        errx(USAGE, "--second-clock is shown in text, html and markdown alone");
     struct second_clock *clock = read_clock(arguments->clock, run);
     const char *path = arguments->output;
     char *error = NULL, *lacking;
@@ -198,6 +201,7 @@ int main(int argc, char **argv) {
     argp_err_exit_status = USAGE;
     argp_parse(&argp, argc, argv, 0, NULL, &arguments);
     signal(SIGPIPE, SIG_IGN);
+    signal(SIGXFSZ, SIG_IGN); /* a file that grows too large is an error like any other */
 
     char *error;
     int64_t bytes = 0;

@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { SCHEMA = 1, LEAST_ROUNDS = 6 };
+enum { SCHEMA = 1 };
 static const double NEAR = 0.1;
 
 #define FLOOR "floor_vfork"
@@ -49,8 +49,8 @@ static struct storms *find_or_add(struct second_clock *clock, const char *strate
     return storms;
 }
 
-static bool read_storms(struct source *source, const json_t *times, int64_t children,
-                        const char *strategy, size_t round, struct second_clock *clock) {
+static bool read_storms(struct source *source, const json_t *times, const char *strategy,
+                        size_t round, struct second_clock *clock) {
     char *place = sentence("%s: round %zu, %s", source->path, round, strategy);
     struct source inner = {.path = printable(place)};
     double without, with;
@@ -60,26 +60,26 @@ static bool read_storms(struct source *source, const json_t *times, int64_t chil
     source->error = inner.error;
     if (!good)
         return false;
-    double ns = (with - without) * 1e9 / (double)children;
+    double ns = (with - without) * 1e9 / (double)clock->children;
     find_or_add(clock, strategy)->ns[round] = ns > 0 && isfinite(ns) ? ns : NAN;
     return true;
 }
 
-static bool read_round(struct source *source, json_t *object, int64_t children, size_t round,
+static bool read_round(struct source *source, json_t *object, size_t round,
                        struct second_clock *clock) {
     const char *strategy;
     json_t *times;
     if (!json_is_object(object))
         return refuse(source, "round %zu is not an object", round);
-    json_object_foreach(object, strategy, times) if (!read_storms(source, times, children, strategy,
-                                                                  round, clock)) return false;
+    json_object_foreach(object, strategy, times) if (!read_storms(source, times, strategy, round,
+                                                                  clock)) return false;
     return true;
 }
 
 static bool read_file(struct source *source, const json_t *file, struct second_clock *clock) {
     const char *kind = json_string_value(json_object_get(file, "kind"));
-    int64_t schema, children;
-    json_t *rounds;
+    int64_t schema;
+    json_t *rounds, *measured;
     if (!kind || strcmp(kind, "second-clock"))
         return refuse(source, "this is no file of scripts/second-clock");
     if (!field_whole(source, file, "schema", 1, &schema))
@@ -88,14 +88,17 @@ static bool read_file(struct source *source, const json_t *file, struct second_c
         return refuse(source, "schema %jd is newer than %d, the newest known here",
                       (intmax_t)schema, SCHEMA);
     if (!host_read(source, file, &clock->host) ||
-        !field_whole(source, file, "children", 1, &children) ||
+        !field_whole(source, file, "children", 1, &clock->children) ||
+        !field_object(source, file, "run", &measured) ||
+        !field_whole(source, measured, "seed", 0, &clock->seed) ||
+        !field_text(source, measured, "started", &clock->started) ||
         !field_array(source, file, "rounds", &rounds))
         return false;
     clock->rounds = json_array_size(rounds);
     if (clock->rounds == 0)
         return refuse(source, "there is no round");
     for (size_t round = 0; round < clock->rounds; round++)
-        if (!read_round(source, json_array_get(rounds, round), children, round, clock))
+        if (!read_round(source, json_array_get(rounds, round), round, clock))
             return false;
     return true;
 }
@@ -134,15 +137,20 @@ void second_clock_free(struct second_clock *clock) {
         free(clock->strategies[i].ns);
     }
     free(clock->strategies);
+    free(clock->started);
     host_clear(&clock->host);
     free(clock->path);
     free(clock);
 }
 
 bool second_clock_fits(const struct second_clock *clock, const struct run *run, char **error) {
-    if (same_host(&clock->host, &run->host))
+    if (!same_host(&clock->host, &run->host))
+        *error = sentence("%s and %s are of unlike hosts", clock->path, run->path);
+    else if (clock->seed != run->seed || !run->started || strcmp(clock->started, run->started))
+        *error = sentence("%s belongs to another run than %s, and other conditions", clock->path,
+                          run->path);
+    else
         return true;
-    *error = sentence("%s and %s are of unlike hosts", clock->path, run->path);
     return false;
 }
 
@@ -157,22 +165,9 @@ static const struct storms *find_storms(const struct second_clock *clock, const 
 static struct estimate estimate_storms(const struct second_clock *clock,
                                        const struct storms *storms, const struct storms *over) {
     double *values = must(malloc(clock->rounds * sizeof *values));
-    struct observation *observations = must(malloc(clock->rounds * sizeof *observations));
-    size_t count = 0;
-    for (size_t round = 0; round < clock->rounds; round++) {
-        double value = storms->ns[round] / (over ? over->ns[round] : 1);
-        if (isnan(value))
-            continue;
-        observations[count] = (struct observation){.value = value, .round = count};
-        values[count++] = value;
-    }
-    struct estimate result = {
-        .rounds = count, .value = quantile(values, count, 0.5), .ci = {NAN, NAN}};
-    if (count >= 2)
-        result.ci = bootstrap(observations, count, count, 0.5);
-    free(observations);
-    free(values);
-    return result;
+    for (size_t round = 0; round < clock->rounds; round++)
+        values[round] = storms->ns[round] / (over ? over->ns[round] : 1);
+    return estimate(values, clock->rounds);
 }
 
 /*
@@ -189,7 +184,7 @@ static void judge(struct clock_row *row) {
     row->ci.high = row->ratio *
                    exp(hypot(log(top->ci.high / top->value), log(bottom->value / bottom->ci.low)));
     row->agreement = UNDECIDED;
-    if (top->rounds < LEAST_ROUNDS || bottom->rounds < LEAST_ROUNDS)
+    if (top->rounds < ROUNDS_TO_RELY_ON || bottom->rounds < ROUNDS_TO_RELY_ON)
         return;
     if (row->ci.low >= 1 - NEAR && row->ci.high <= 1 + NEAR)
         row->agreement = AGREES;
@@ -207,6 +202,12 @@ static bool is_back_to_back(const struct cell *cell) {
            cell->axes.at_once == 1 && !strcmp(cell->axes.target, DEFAULT_TARGET);
 }
 
+const char *describe_agreement(const struct clock_row *row) {
+    static const char *const words[] = {
+        [AGREES] = "agrees", [UNDECIDED] = "undecided", [DIFFERS] = "differs"};
+    return is_unit(row) ? "the unit" : words[row->agreement];
+}
+
 static const struct cell *find_back_to_back(const struct run *run, char *strategy) {
     return find_cell(run,
                      (struct axes){.strategy = strategy, .at_once = 1, .target = DEFAULT_TARGET});
@@ -216,8 +217,7 @@ struct clock_row *second_clock_compare(const struct second_clock *clock, const s
                                        size_t *count) {
     struct clock_row *rows = must(calloc(run->cell_count, sizeof *rows));
     const struct storms *storm_floor = find_storms(clock, FLOOR);
-    const struct cell *floor =
-        find_cell(run, (struct axes){.strategy = FLOOR, .at_once = 1, .target = DEFAULT_TARGET});
+    const struct cell *floor = find_back_to_back(run, FLOOR);
     *count = 0;
     for (size_t i = 0; storm_floor && floor && i < run->cell_count; i++) {
         const struct cell *cell = &run->cells[i];
@@ -279,8 +279,6 @@ static void print_values(const struct clock_row *rows, size_t count, FILE *out) 
 static void print_intervals(const struct clock_row *rows, size_t count, FILE *out) {
     static const char *const heads[] = {"95 % intervals", "total", "hyperfine", "ratio",
                                         "within 10 %"};
-    static const char *const verdicts[] = {
-        [AGREES] = "agrees", [UNDECIDED] = "undecided", [DIFFERS] = "differs"};
     struct table *table = table_new(count + 1, sizeof heads / sizeof *heads);
     print_heads(table, heads);
     for (size_t i = 0; i < count; i++) {
@@ -289,7 +287,7 @@ static void print_intervals(const struct clock_row *rows, size_t count, FILE *ou
         set_interval(table, i + 1, 1, row->total_multiple.ci);
         set_interval(table, i + 1, 2, row->storm_multiple.ci);
         set_interval(table, i + 1, 3, row->ci);
-        table_set(table, i + 1, 4, is_unit(row) ? "the unit" : verdicts[row->agreement]);
+        table_set(table, i + 1, 4, describe_agreement(row));
     }
     table_print(table, out);
     table_free(table);

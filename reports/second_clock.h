@@ -18,6 +18,9 @@ struct storms {
 struct second_clock {
     char *path;
     struct host host;
+    int64_t seed; /* this and the next: of the run that was made with it */
+    char *started;
+    int64_t children; /* of a storm */
     size_t rounds;
     size_t count;
     struct storms *strategies;
@@ -39,12 +42,15 @@ struct clock_row {
 struct second_clock *second_clock_read(const char *path, char **error);
 void second_clock_free(struct second_clock *clock);
 
-/* Whether both are of one host; else one malloced sentence. */
+/* Whether both were made together; else one malloced sentence. */
 bool second_clock_fits(const struct second_clock *clock, const struct run *run, char **error);
 
 /* A malloced row for each strategy that both have (rss:0 gap:0), in the order of the run. */
 struct clock_row *second_clock_compare(const struct second_clock *clock, const struct run *run,
                                        size_t *count);
+
+/* "agrees", "undecided", "differs", or "the unit" of the multiples. */
+const char *describe_agreement(const struct clock_row *row);
 
 /* The rows as text, and the worst agreement of them; UNDECIDED when there are none to judge. */
 enum agreement second_clock_print(const struct second_clock *clock, const struct run *run,

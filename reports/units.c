@@ -11,17 +11,17 @@
 static const struct {
     const char *name;
     double ns;
-} units[] = {{"ns", 1}, {"us", 1e3}, {"ms", 1e6}};
+} units[] = {{"ns", 1}, {"us", 1e3}, {"ms", 1e6}, {"s", 1e9}};
 
 enum unit unit_for(double largest_ns) {
-    return largest_ns >= 1e6 ? MS : US;
+    return largest_ns >= 1e10 ? S : largest_ns >= 1e6 ? MS : US;
 }
 
 static int decimals_for(double size, enum unit unit) {
     if (unit == NS || size == 0 || size >= 99.95)
         return 0;
     if (size >= 9.95)
-        return unit == MS ? 1 : 0;
+        return unit >= MS ? 1 : 0;
     if (size >= 0.995)
         return 1;
     int decimals = 2;
@@ -92,8 +92,21 @@ struct label label_at(int64_t bytes) {
     return label;
 }
 
+struct label label_about(double bytes) {
+    static const char *const names[] = {"B", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB"};
+    struct label label;
+    size_t unit = 0;
+    for (; bytes >= 1024 && unit + 1 < sizeof names / sizeof *names; unit++)
+        bytes /= 1024;
+    snprintf(label.text, sizeof label.text, "%.*f %s",
+             bytes == floor(bytes) || bytes >= 100 ? 0 : 1, bytes, names[unit]);
+    return label;
+}
+
 struct label label_rate(double per_second) {
     struct label label;
+    if (!(per_second > 0))
+        return (struct label){"0"};
     int beyond = (int)floor(log10(per_second)) - 2;
     double step = beyond > 0 ? pow(10, beyond) : 1;
     snprintf(label.text, sizeof label.text, "%.*f", beyond < 0 ? -beyond : 0,

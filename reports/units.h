@@ -9,10 +9,13 @@ struct label {
     char text[32];
 };
 
-enum unit { NS, US, MS };
+enum unit { NS, US, MS, S };
 
 /* The unit in which a row or a sentence with this largest duration reads best: us or ms. */
 enum unit unit_for(double largest_ns);
+
+/* "44.6 MiB": rounded, in the largest unit that it fills. */
+struct label label_about(double bytes);
 
 struct label label_number(double ns, enum unit unit); /* two or three digits: 83 */
 struct label label_time(double ns, enum unit unit);   /* 83 us */

@@ -24,14 +24,14 @@ static struct growth growth_of(const struct view *view, char *strategy) {
 }
 
 /* Not with one round, nor from sizes that a GiB is far beyond. */
-static bool tells_growth(const struct growth *growth) {
+static bool is_worth_saying(const struct growth *growth) {
     return growth->slope.rounds > 1 && growth->reach >= 256LL << 20;
 }
 
 /* False when fork's growth cannot be told. */
 static bool say_fork(const struct view *view, FILE *text) {
     struct growth growth = growth_of(view, "fork");
-    if (!tells_growth(&growth))
+    if (!is_worth_saying(&growth))
         return false;
     enum unit unit = unit_for(fmax(fabs(growth.slope.value), fabs(growth.intercept.value)));
     char *interval = describe_interval(&growth.slope, "95% CI", unit);
@@ -47,10 +47,10 @@ static void say_ties(const struct view *view, const struct cell *least, FILE *te
     size_t ties = 0;
     for (size_t i = 1; i < view->ranked; i++) {
         const struct cell *other = view_cell(view, view->rows[i].strategy, view->largest);
-        if (!other)
+        if (!other || isnan(view->rows[i].call))
             continue;
         struct estimate difference = estimate_difference(view->run, other, least, CALL);
-        if (difference.rounds < 2 || difference.ci.low > 0)
+        if (difference.rounds > 1 && difference.ci.low > 0)
             continue;
         fprintf(text, "%s%s", ties++ ? ", " : "; not told apart from it: ", view->rows[i].strategy);
     }
@@ -61,11 +61,11 @@ static void say_least(const struct view *view, const struct cell *least, bool fo
     struct growth growth = growth_of(view, view->rows[0].strategy);
     struct estimate call = estimate_figure(view->run, least, CALL);
     enum unit unit = unit_for(call.value);
-    bool compared = view->ranked > 1 && !isnan(view->rows[1].call);
+    bool compared = view->ranked > 1 && !isnan(view->rows[1].call) && call.rounds > 1;
     fprintf(text, " %s holds %s%s: %s %s", view->rows[0].strategy, fork_said ? "it" : "its caller",
             compared ? " least" : "", label_time(call.value, unit).text,
             label_at(view->largest).text);
-    bool grows = tells_growth(&growth);
+    bool grows = is_worth_saying(&growth);
     if (grows) {
         unit = unit_for(fabs(growth.slope.value));
         fprintf(text, ", %s per GiB", label_time(growth.slope.value, unit).text);
@@ -73,7 +73,8 @@ static void say_least(const struct view *view, const struct cell *least, bool fo
     char *interval = describe_interval(grows ? &growth.slope : &call, "CI", unit);
     fprintf(text, " %s", interval);
     free(interval);
-    say_ties(view, least, text);
+    if (compared)
+        say_ties(view, least, text);
     fputc('.', text);
 }
 
@@ -87,7 +88,11 @@ static bool say_ready(const struct view *view, const struct cell *least, FILE *t
     if (later.rounds == 1) {
         fprintf(text, " 1 round cannot tell whether the child is ready sooner than with vfork");
     } else if (later.ci.low <= 0 && later.ci.high >= 0) {
-        fprintf(text, " The child is ready no sooner than with vfork");
+        enum unit unit = unit_for(fmax(fabs(later.ci.low), fabs(later.ci.high)));
+        fprintf(text,
+                " When the child is ready is not told apart from vfork (CI of the difference %s "
+                "to %s)",
+                label_number(later.ci.low, unit).text, label_time(later.ci.high, unit).text);
     } else {
         double size = fabs(later.value), near = fabs(later.ci.low), far = fabs(later.ci.high);
         enum unit unit = unit_for(size);

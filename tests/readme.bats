@@ -46,3 +46,16 @@ setup() { cd "$BATS_FILE_TMPDIR" || return; }
 @test "the static library hides nothing under common names" {
     run -1 grep -vE '^(forkless|fl)_' <(nm -g --defined-only "$LIBRARIES/libforkless.a" 2>/dev/null | awk 'NF == 3 { print $3 }')
 }
+
+@test "what stands between the markers is what the run says, and the files that are linked are there" {
+    cp "$SOURCE/README.md" README.md
+    mkdir -p docs results/reference
+    run=$(grep -oE 'results/reference/[a-z0-9-]+-standard\.jsonl' README.md | sort -u)
+    cp "$SOURCE/$run" results/reference/
+    "$BUILD/reports/forkless-report" --splice README.md "$run"
+    cmp README.md "$SOURCE/README.md"
+    cmp docs/cost.svg "$SOURCE/docs/cost.svg"
+    for link in $(grep -oE '\]\([^)]+\)' README.md | tr -d '])('); do
+        [ -e "$SOURCE/$link" ] || { echo "$link is not there"; false; }
+    done
+}

@@ -1,4 +1,6 @@
+#include "memory.h"
 #include "pages.h"
+#include "replace.h"
 #include "run.h"
 #include "unlike.h"
 
@@ -40,7 +42,7 @@ struct arguments {
 static bool parse_share(const char *text, double *share) {
     char *rest;
     *share = strtod(text, &rest) / 100;
-    return rest > text && (!strcmp(rest, "%") || !*rest) && *share > 0 && *share < 1e6;
+    return rest > text && !strcmp(rest, "%") && *share > 0 && *share < 1e6;
 }
 
 static bool parse_time(const char *text, double *ns) {
@@ -202,40 +204,68 @@ static bool has_colours(void) {
     return isatty(STDOUT_FILENO) && !(no && *no) && terminal && strcmp(terminal, "dumb");
 }
 
-static bool print(const struct arguments *arguments, const struct comparison *comparison) {
-    FILE *out = arguments->output ? fopen(arguments->output, "we") : stdout;
-    if (!out) {
-        warn("cannot write %s", arguments->output);
-        return false;
-    }
+static void print(const struct arguments *arguments, const struct comparison *comparison,
+                  FILE *out) {
     if (arguments->format == HTML)
         print_comparison_html(comparison, out);
     else if (arguments->format == MARKDOWN)
         print_comparison_markdown(comparison, out);
     else
         print_comparison(comparison, !arguments->output && has_colours(), out);
-    bool lost = ferror(out);
+}
+
+/* Whole, or not at all. */
+static int write_file(const struct arguments *arguments, const struct comparison *comparison) {
+    char *text = NULL, *error = NULL;
+    size_t length;
+    if (!may_replace(arguments->output, comparison->a, &error) ||
+        !may_replace(arguments->output, comparison->b, &error)) {
+        warnx("%s", error);
+        return USAGE;
+    }
+    FILE *out = must(open_memstream(&text, &length));
+    print(arguments, comparison, out);
+    fclose(out);
+    bool good = replace_file(arguments->output, must(text), length, &error);
+    free(text);
+    if (!good)
+        warnx("%s", error);
+    return good ? GOOD : INTERNAL;
+}
+
+static int write_out(const struct arguments *arguments, const struct comparison *comparison) {
+    if (arguments->output)
+        return write_file(arguments, comparison);
+    print(arguments, comparison, stdout);
+    bool lost = ferror(stdout);
     errno = 0;
-    if (!fclose(out) && !lost)
-        return true;
+    if (!fclose(stdout) && !lost)
+        return GOOD;
     warnx("cannot write the comparison: %s", errno ? strerror(errno) : "output error");
-    return false;
+    return INTERNAL;
+}
+
+static int verdict_of(const struct arguments *arguments, const struct comparison *comparison) {
+    if (comparison->beyond > 0)
+        return GATE_SAID_NO;
+    if (comparison->lost > 0)
+        return CELLS_FAILED;
+    bool unclear = comparison->count_of[INCONCLUSIVE] > 0 || comparison->absent > 0;
+    return arguments->is_strict && unclear ? UNCLEAR : GOOD;
 }
 
 static int compare(const struct arguments *arguments, const struct run *a, const struct run *b) {
     struct comparison comparison;
     comparison_open(&comparison, a, b, &arguments->question);
-    int status = comparison.beyond > 0                                           ? GATE_SAID_NO
-                 : comparison.lost                                               ? CELLS_FAILED
-                 : arguments->is_strict && comparison.count_of[INCONCLUSIVE] > 0 ? UNCLEAR
-                                                                                 : GOOD;
+    int status = CELLS_FAILED;
     if (comparison.count == 0) {
         const struct note *note = &comparison.notes.list[0];
         warnx("%s and %s have no cell that was measured in both with its floor (%s, %s: %s)",
               a->path, b->path, note->row, note->columns, note->why);
-        status = CELLS_FAILED;
-    } else if (!print(arguments, &comparison)) {
-        status = INTERNAL;
+    } else {
+        status = write_out(arguments, &comparison);
+        if (status == GOOD)
+            status = verdict_of(arguments, &comparison);
     }
     comparison_close(&comparison);
     return status;
@@ -244,7 +274,7 @@ static int compare(const struct arguments *arguments, const struct run *a, const
 int main(int argc, char **argv) {
     static const struct argp_option options[] = {
         {"fail-above", 'a', "SHARE", 0,
-         "Exit with 5 when a cell is surely slower by more than SHARE, such as 5%", 0},
+         "Exit with 5 when a cell is slower by more than SHARE, such as 5%, beyond doubt", 0},
         {"figure", 'g', "FIGURE", 0, "Compare call (the default), ready, total or cpu", 0},
         {"filter", 'f', "REGEX", 0, "Only the cells whose names match", 0},
         {"force", FORCE, NULL, 0, "Compare also what is unlike", 0},
@@ -259,13 +289,15 @@ int main(int argc, char **argv) {
         .args_doc = "A B",
         .doc = "Says what differs between two runs of forkless-bench, in multiples of the floor."
                "\vExit status: 0 well, 1 internal, 2 usage, a bad file, or runs that are unlike, 3 "
-               "cells that A measured failed in B, 5 slower than --fail-above allows, 6 "
-               "inconclusive under --strict."};
+               "cells that A measured failed in B, in part or in whole, or nothing was measured in "
+               "both, 5 slower than --fail-above allows, 6 inconclusive, or missing in B, under "
+               "--strict."};
     struct arguments arguments = {.question = {.figure = CALL}};
     regex_t regex;
     argp_err_exit_status = USAGE;
     argp_parse(&argp, argc, argv, 0, NULL, &arguments);
     signal(SIGPIPE, SIG_IGN);
+    signal(SIGXFSZ, SIG_IGN);
     if (arguments.filter) {
         compile(arguments.filter, &regex);
         arguments.question.filter = &regex;

@@ -40,11 +40,15 @@ static size_t subtract(const double *a, double *b, size_t rounds) {
     return keep_finite(b, rounds);
 }
 
-static struct shift shift_cell(const struct comparison *comparison, struct change *change) {
+/* Of the logarithms of B's multiples, less an offset, against A's. */
+static struct shift shift_cell(const struct comparison *comparison, struct change *change,
+                               double offset) {
     enum figure figure = comparison->question.figure;
     size_t a_rounds = comparison->a->rounds, b_rounds = comparison->b->rounds;
     double *a = logarithms(comparison->a, change->a, figure);
     double *b = logarithms(comparison->b, change->b, figure);
+    for (size_t round = 0; round < b_rounds; round++)
+        b[round] -= offset;
     struct shift shift;
     if (comparison->is_paired) {
         change->b_rounds = subtract(a, b, a_rounds < b_rounds ? a_rounds : b_rounds);
@@ -67,8 +71,8 @@ static void note(struct comparison *comparison, const char *name, const char *co
     free(why);
 }
 
-static bool is_lost(const struct run *run, const struct cell *cell) {
-    for (size_t round = 0; round < run->rounds; round++)
+static bool has_failures(const struct run *run, const struct cell *cell) {
+    for (size_t round = 0; cell && round < run->rounds; round++)
         if (cell->rounds[round].state == FAILED || cell->rounds[round].state == TIMEOUT)
             return true;
     return false;
@@ -105,14 +109,18 @@ static void match(struct comparison *comparison) {
         const struct cell *cell = &a->cells[i], *other = run_cell(b, cell->name);
         if (!is_asked(cell, &comparison->question))
             continue;
+        bool left = has_multiple(comparison, a, cell, "A");
         if (!other) {
             note(comparison, cell->name, "B", b, NULL);
+            comparison->absent += left;
             continue;
         }
-        bool left = has_multiple(comparison, a, cell, "A");
         bool right = has_multiple(comparison, b, other, "B");
-        comparison->lost |=
-            count_rounds(a, cell) > 0 && count_rounds(b, other) == 0 && is_lost(b, other);
+        bool failed = has_failures(b, other) || has_failures(b, find_floor(b, other));
+        if (left && right && failed)
+            notes_add(&comparison->notes, cell->name, "B",
+                      "it, or its floor, failed in some rounds, and the others are compared");
+        comparison->lost += left && (!right || failed);
         if (left && right)
             comparison->changes[comparison->count++] = (struct change){.a = cell, .b = other};
     }
@@ -158,7 +166,7 @@ static bool pairs_tell(const struct comparison *comparison) {
 static bool is_few(const struct comparison *comparison, const struct change *change) {
     double least = comparison->is_paired ? least_p_of_pairs(change->a_rounds)
                                          : least_p(change->a_rounds, change->b_rounds);
-    return change->a_rounds < ROUNDS_TO_COMPARE || change->b_rounds < ROUNDS_TO_COMPARE ||
+    return change->a_rounds < ROUNDS_TO_RELY_ON || change->b_rounds < ROUNDS_TO_RELY_ON ||
            isnan(change->ci.low) || least * (double)comparison->count >= ALPHA;
 }
 
@@ -175,19 +183,41 @@ static void judge(struct comparison *comparison, struct change *change) {
     bool is_unclear = few;
     change->is_told = !few && change->p < ALPHA;
     if (!few && question->gated) {
-        double limit = 1 + question->fail_above;
-        bool above = change->ci.low > limit && change->is_told;
-        change->is_beyond = above && matters(comparison, change, change->ratio);
-        is_unclear =
-            !above && change->ci.high > limit && matters(comparison, change, change->ci.high);
+        change->is_beyond = change->gate_p < ALPHA && matters(comparison, change, change->ci.low);
+        is_unclear = !change->is_beyond && change->ci.high > 1 + question->fail_above &&
+                     matters(comparison, change, change->ci.high);
     }
     change->verdict = is_unclear          ? INCONCLUSIVE
                       : !change->is_told  ? SAME
                       : change->ratio < 1 ? FASTER
                                           : SLOWER;
-    comparison->few |= few;
+    comparison->few += few;
     comparison->beyond += change->is_beyond;
     comparison->count_of[change->verdict]++;
+}
+
+/* Both tests of every cell, each adjusted for all cells. */
+static void test(struct comparison *comparison) {
+    double *p = must(malloc((comparison->count + 1) * sizeof *p));
+    double *gate = must(malloc((comparison->count + 1) * sizeof *gate));
+    for (size_t i = 0; i < comparison->count; i++) {
+        struct change *change = &comparison->changes[i];
+        struct shift beyond =
+            shift_cell(comparison, change, log1p(comparison->question.fail_above));
+        struct shift shift = shift_cell(comparison, change, 0);
+        change->ratio = exp(shift.value);
+        change->ci = (struct interval){exp(shift.ci.low), exp(shift.ci.high)};
+        p[i] = shift.p;
+        gate[i] = beyond.value > 0 ? beyond.p / 2 : 1;
+    }
+    holm(p, comparison->count);
+    holm(gate, comparison->count);
+    for (size_t i = 0; i < comparison->count; i++) {
+        comparison->changes[i].p = p[i];
+        comparison->changes[i].gate_p = gate[i];
+    }
+    free(gate);
+    free(p);
 }
 
 void comparison_open(struct comparison *comparison, const struct run *a, const struct run *b,
@@ -197,20 +227,9 @@ void comparison_open(struct comparison *comparison, const struct run *a, const s
     match(comparison);
     group(comparison);
     comparison->is_paired = pairs_tell(comparison);
-    double *p = must(malloc((comparison->count + 1) * sizeof *p));
-    for (size_t i = 0; i < comparison->count; i++) {
-        struct change *change = &comparison->changes[i];
-        struct shift shift = shift_cell(comparison, change);
-        change->ratio = exp(shift.value);
-        change->ci = (struct interval){exp(shift.ci.low), exp(shift.ci.high)};
-        p[i] = shift.p;
-    }
-    holm(p, comparison->count);
-    for (size_t i = 0; i < comparison->count; i++) {
-        comparison->changes[i].p = p[i];
+    test(comparison);
+    for (size_t i = 0; i < comparison->count; i++)
         judge(comparison, &comparison->changes[i]);
-    }
-    free(p);
 }
 
 void comparison_close(struct comparison *comparison) {

@@ -11,8 +11,6 @@
  * decided by a rank test after Holm's correction over all cells.
  */
 
-enum { ROUNDS_TO_COMPARE = 6 };
-
 struct question {
     enum figure figure;
     const regex_t *filter;  /* of the cells' names; NULL: all */
@@ -30,7 +28,8 @@ struct change {
     size_t b_rounds;    /* the same, where they are paired */
     double ratio;       /* of b to a, Hodges-Lehmann */
     struct interval ci; /* 95%; NaN where the rounds are too few for it */
-    double p;           /* after Holm */
+    double p;           /* that there is no change, after Holm */
+    double gate_p;      /* that it is no slower than the gate allows, one-sided, after Holm */
     bool is_told;       /* that there is a change */
     bool is_beyond;     /* slower than the gate allows */
     enum verdict verdict;
@@ -41,8 +40,9 @@ struct comparison {
     const struct run *b;
     struct question question;
     bool is_paired;
-    bool few;  /* the rounds of some cell were too few to tell anything */
-    bool lost; /* a cell that A measured failed or timed out in B */
+    size_t few;    /* cells whose rounds are too few to tell anything */
+    size_t lost;   /* that A measured, and B did not in full: they or their floors failed */
+    size_t absent; /* that B does not even list */
     size_t count;
     struct change *changes; /* those of one block together */
     size_t count_of[VERDICTS];

@@ -87,7 +87,7 @@ static void put_run(FILE *out, const char *side, const struct run *run) {
 static void put_notes(FILE *out, const struct notes *notes) {
     if (notes->count == 0)
         return;
-    fputs("<h2>Not compared</h2>\n<ul>\n", out);
+    fputs("<h2>Not compared, or not in full</h2>\n<ul>\n", out);
     for (size_t i = 0; i < notes->count; i++) {
         const struct note *note = &notes->list[i];
         char *text = sentence("%s (%s): %s", note->row, note->columns, note->why);

@@ -71,7 +71,7 @@ void print_comparison(const struct comparison *comparison, bool colours, FILE *o
         print_change(comparison, &comparison->changes[i], colours, out);
     }
     if (comparison->notes.count > 0)
-        fputs("\nNot compared:\n", out);
+        fputs("\nNot compared, or not in full:\n", out);
     notes_print(&comparison->notes, out);
     fputc('\n', out);
     print_named(out, "", describe_tally(comparison));

@@ -116,15 +116,17 @@ char *describe_tally(const struct comparison *comparison) {
 
 char *describe_few(const struct comparison *comparison) {
     return comparison->few
-               ? sentence("inconclusive: fewer than %d rounds a side, or too few to tell one of "
-                          "%zu cell%s from chance; more rounds or a --filter help",
-                          ROUNDS_TO_COMPARE, comparison->count, comparison->count == 1 ? "" : "s")
+               ? sentence("%zu inconclusive: fewer than %d rounds a side, or too few to tell one "
+                          "of %zu cell%s from chance; more rounds or a --filter help",
+                          comparison->few, ROUNDS_TO_RELY_ON, comparison->count,
+                          comparison->count == 1 ? "" : "s")
                : NULL;
 }
 
 char *describe_doubt(const struct comparison *comparison) {
-    return comparison->question.gated && comparison->count_of[INCONCLUSIVE] && !comparison->few
-               ? sentence("inconclusive: slower by more than %s is neither told nor ruled out",
-                          label_limit(comparison).text)
+    size_t doubts = comparison->count_of[INCONCLUSIVE] - comparison->few;
+    return doubts > 0
+               ? sentence("%zu inconclusive: slower by more than %s is neither told nor ruled out",
+                          doubts, label_limit(comparison).text)
                : NULL;
 }

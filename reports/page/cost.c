@@ -79,7 +79,9 @@ void add_cost_picture(const struct subject *subject) {
         }
     }
     set_axes(view, &picture);
-    picture.description = sentence("Both axes are logarithmic. The tables hold the same numbers.");
+    picture.description = sentence("Both axes are logarithmic; a parent without ballast, 0, stands "
+                                   "one step before the smallest. The tables hold the same "
+                                   "numbers.");
     char *rounds = describe_rounds(view), *gap = describe_gap(view->gap, "spawns");
     add_picture(subject, &picture,
                 sentence("\"call\" by the parent's memory, %s, %s, %s; the bars are 95 %% "

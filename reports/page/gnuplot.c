@@ -27,9 +27,18 @@ struct child {
     int page; /* the end of the pipe that we read */
 };
 
+/* Where a standard stream is closed its number would be taken, and then moved over. */
+static int above_standard(int file) {
+    if (file < 0 || file > STDERR_FILENO)
+        return file;
+    int above = fcntl(file, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
+    close(file);
+    return above;
+}
+
 /* A file without a name whose text is read from its start. */
 static int file_of(const char *text) {
-    int file = memfd_create("gnuplot", MFD_CLOEXEC);
+    int file = above_standard(memfd_create("gnuplot", MFD_CLOEXEC));
     size_t length = strlen(text), at = 0;
     while (file >= 0 && at < length) {
         ssize_t put = pwrite(file, text + at, length - at, (off_t)at);
@@ -47,8 +56,17 @@ static int file_of(const char *text) {
 /* Its standard streams are the script, the page and its talk. SIGPIPE, which we ignore, ends it. */
 static int start(struct child *child) {
     int ends[2];
-    if (child->script < 0 || child->talk < 0 || pipe2(ends, O_CLOEXEC))
+    if (child->script < 0 || child->talk < 0)
+        return ENOMEM;
+    if (pipe2(ends, O_CLOEXEC))
         return errno;
+    ends[0] = above_standard(ends[0]);
+    ends[1] = above_standard(ends[1]);
+    if (ends[0] < 0 || ends[1] < 0) {
+        close(ends[0]);
+        close(ends[1]);
+        return EMFILE;
+    }
     posix_spawn_file_actions_t actions;
     posix_spawnattr_t attributes;
     sigset_t defaults;

@@ -34,25 +34,35 @@ static void fill_row(const struct view *view, struct grid *grid, size_t place, c
         grid_set(grid, place, 3, sentence("%.2f", growth->explained.value));
     for (size_t i = 0; i < PREDICTED; i++) {
         struct estimate call = estimate_at(view->run, axes, CALL, predicted[i] * GIB);
-        grid_set(grid, place, 4 + i, describe_estimate(&call));
+        char *text = describe_estimate(&call);
+        grid_set(grid, place, 4 + i,
+                 sentence("%s%s", predicted[i] * GIB > growth->reach ? "* " : "", text));
+        free(text);
     }
 }
 
-/* From which size on fork holds its caller longer than the others. */
+static char *describe_crossing(const char *strategy, const struct estimate *size) {
+    if (size->value < 1 && size->ci.high < 1)
+        return sentence("fork is dearer than %s in parents of any size.", strategy);
+    char *high = isinf(size->ci.high) ? sentence("no upper end")
+                                      : sentence("%s", label_about(size->ci.high).text);
+    char *text = sentence("fork is dearer than %s in parents from %s on (%s to %s).", strategy,
+                          label_about(size->value).text, label_about(size->ci.low).text, high);
+    free(high);
+    return text;
+}
+
+/* From which size on fork holds its caller longer than the others that people choose from. */
 static void add_crossings(const struct subject *subject) {
     const struct view *view = subject->view;
     char **lines = must(calloc(view->row_count + 1, sizeof *lines));
     size_t count = 0;
-    for (size_t i = 0; i < view->row_count; i++) {
+    for (size_t i = 0; i < view->ranked; i++) {
         char *strategy = view->rows[i].strategy;
         struct estimate size =
             estimate_crossing(view->run, axes_of(view, "fork"), axes_of(view, strategy), CALL);
-        if (!strcmp(strategy, "fork") || size.rounds == 0 || isinf(size.value))
-            continue;
-        lines[count++] = size.value < 1
-                             ? sentence("fork is dearer than %s in parents of any size.", strategy)
-                             : sentence("fork is dearer than %s in parents from %s on.", strategy,
-                                        label_size((int64_t)size.value).text);
+        if (strcmp(strategy, "fork") && size.rounds > 1 && !isinf(size.value))
+            lines[count++] = describe_crossing(strategy, &size);
     }
     if (count > 0)
         document_list(subject->document, lines, count);
@@ -71,12 +81,14 @@ void add_growth(const struct subject *subject) {
     if (count > 0) {
         document_section(subject->document, "growth", "Growth and prediction");
         document_say(subject->document,
-                     sentence("A line through the medians of each round. %s was the largest "
-                              "parent that was measured; beyond it the line is drawn on.",
-                              view->largest ? label_size(view->largest).text : "0 MiB"));
+                     sentence("Fixed part, growth and R² are of a line through the medians of "
+                              "each round. At a size between two that were measured stands what "
+                              "lies between their figures. * is a prediction, beyond the largest "
+                              "parent that was measured: the line is drawn on, or where no growth "
+                              "can be told the figure stays."));
         struct grid *grid = document_grid(subject->document,
-                                          sentence("\"call\" as a line, and what it says of "
-                                                   "parents of other sizes (95 %% intervals)"),
+                                          sentence("\"call\" by the parent's memory (95 %% "
+                                                   "intervals)"),
                                           count + 1, 4 + PREDICTED);
         grid_set(grid, 0, 0, sentence("strategy"));
         grid_set(grid, 0, 1, sentence("fixed"));

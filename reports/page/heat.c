@@ -111,8 +111,8 @@ void add_heat_map(const struct subject *subject) {
             document_section(subject->document, "map", "Every strategy on every axis");
             document_say(subject->document,
                          sentence("Median \"call\". The stronger a colour, the further from the "
-                                  "quickest strategy of its column: up to 1.25, 2.5, 8, 30 and "
-                                  "100 times, and more."));
+                                  "quickest strategy of its column, floors aside: up to 1.25, "
+                                  "2.5, 8, 30 and 100 times, and more."));
         }
         begun = true;
         struct group group = {.view = subject->view, .axes = run->cells[i].axes};

@@ -23,20 +23,11 @@ static bool counts_bytes(const char *key) {
     return false;
 }
 
-static char *describe_bytes(int64_t bytes) {
-    static const char *const names[] = {"B", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB"};
-    double size = (double)bytes;
-    size_t unit = 0;
-    for (; size >= 1024 && unit + 1 < sizeof names / sizeof *names; unit++)
-        size /= 1024;
-    return sentence("%.*f %s", size == (double)(int64_t)size ? 0 : 1, size, names[unit]);
-}
-
 static char *describe_value(const struct fact *fact) {
     char *end;
     int64_t bytes = strtoimax(fact->value, &end, 10);
     if (counts_bytes(fact->key) && *fact->value && !*end && bytes >= 0)
-        return describe_bytes(bytes);
+        return sentence("%s", label_about((double)bytes).text);
     return must(strdup(fact->value));
 }
 

@@ -66,25 +66,38 @@ void add_tables(const struct subject *subject) {
     marks_free(&marks);
 }
 
+/* What is true of this run alone of docs/bias.md. */
 void add_bias(const struct subject *subject) {
-    static const char *const points[] = {
-        "A virtual machine that takes long for a system call flatters whoever makes fewer of them, "
-        "and makes fork's copying of page tables dearer.",
-        "Waking a halted virtual CPU takes tens of us: a paced call of forkless_start is mostly "
-        "that.",
-        "The target is the smallest program there is: the larger the program, the smaller the "
-        "share of any spawn call in total.",
-        "forkless_start does not wait for its child to get a CPU. call shows that, ready and total "
-        "do not, and cpu shows that no work is hidden.",
-        "The parent's memory is idle: what copy-on-write costs after a fork does not show.",
-        "fork, vfork, posix_spawn and clone3 close no descriptors and leave signals alone; the "
-        "library and the floors make three system calls more in the child."};
+    const struct run *run = subject->run;
+    bool is_virtual = run->host.is_virtual, is_tiny = false, has_start = false;
+    for (size_t i = 0; i < run->cell_count; i++) {
+        is_tiny |= !strcmp(run->cells[i].axes.target, DEFAULT_TARGET);
+        has_start |= !strcmp(run->cells[i].axes.strategy, "forkless_start");
+    }
+    const struct {
+        bool holds;
+        const char *says;
+    } points[] = {
+        {is_virtual,
+         "A virtual machine that takes long for a system call flatters whoever makes fewer of "
+         "them, and makes fork's copying of page tables dearer."},
+        {is_virtual, "Waking a halted virtual CPU can take tens of us, which is then most of a "
+                     "paced call of forkless_start."},
+        {is_tiny, "The target tiny is the smallest program there is: the larger the program, the "
+                  "smaller the share of any spawn call in total."},
+        {has_start, "forkless_start does not wait for its child to get a CPU. call shows that, "
+                    "ready and total do not, and cpu shows that no work is hidden."},
+        {true, "The parent's memory is idle: what copy-on-write costs after a fork does not show."},
+        {true, "fork, vfork, posix_spawn and clone3 close no descriptors and leave signals alone; "
+               "the library and the floors make three system calls more in the child."}};
     enum { POINTS = sizeof points / sizeof *points };
     char **lines = must(calloc(POINTS, sizeof *lines));
+    size_t count = 0;
     for (size_t i = 0; i < POINTS; i++)
-        lines[i] = must(strdup(points[i]));
+        if (points[i].holds)
+            lines[count++] = must(strdup(points[i].says));
     document_section(subject->document, "bias", "What favours whom");
-    document_list(subject->document, lines, POINTS);
+    document_list(subject->document, lines, count);
     document_say(subject->document, sentence("The whole list is docs/bias.md in forkless."));
 }
 
@@ -116,8 +129,8 @@ void add_command(const struct subject *subject) {
         seed ? sentence("forkless bench %s --seed %s --rounds %zu", matrix, seed, run->rounds)
              : sentence("forkless bench %s --rounds %zu", matrix, run->rounds));
     document_say(subject->document,
-                 sentence("Options that changed the matrix, such as --filter or --rss, are not in "
-                          "the results file and come on top."));
+                 sentence("A matrix file of one's own, and options that chose or changed cells, "
+                          "such as --filter or --rss, have to be given again."));
     free(matrix);
 }
 

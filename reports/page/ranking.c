@@ -6,9 +6,7 @@
 #include <string.h>
 
 static char *multiple_of(const struct run *run, const struct cell *cell) {
-    const struct cell *floor = find_floor(run, cell);
-    struct estimate multiple =
-        floor ? estimate_ratio(run, cell, floor, CALL) : (struct estimate){.value = NAN};
+    struct estimate multiple = estimate_multiple(run, cell, CALL);
     if (isnan(multiple.value) || multiple.value <= 0)
         return NULL;
     if (multiple.rounds < 2)
@@ -24,8 +22,9 @@ static void fill(const struct subject *subject, struct grid *grid, size_t place,
     const struct run *run = subject->run;
     const struct cell *cell = view_cell(subject->view, row->strategy, subject->view->largest);
     grid_set(grid, place, 0, sentence("%s", row->strategy));
-    if (!row->is_floor && !isnan(row->call))
-        grid_set(grid, place, 1, sentence("%zu", place));
+    size_t rank = cell ? rank_of(run, cell, CALL) : 0;
+    if (rank > 0)
+        grid_set(grid, place, 1, sentence("%zu", rank));
     for (enum figure figure = CALL; figure < FIGURES; figure++) {
         struct estimate estimate =
             cell ? estimate_figure(run, cell, figure) : (struct estimate){.value = NAN};
@@ -46,7 +45,8 @@ void add_ranking(const struct subject *subject) {
         subject->document,
         sentence("By how long the caller is held (call). ready: until the child runs its "
                  "first instruction; total: until it is reaped; cpu: what caller and child "
-                 "used together. A floor is the raw call with our flags and our child, by "
+                 "used together. Strategies that the rounds do not tell apart share "
+                 "a rank. A floor is the raw call with our flags and our child, by "
                  "hand: floor_vm for forkless_start, floor_vfork for the others."));
     struct grid *grid = document_grid(
         subject->document,

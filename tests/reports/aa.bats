@@ -30,16 +30,18 @@ refused() {
     # 6 strategies at 4 sizes; back to back and 16 at once have no floors here
     [ "$output" = 'pair 1: 0 of 24 cells apart
 pair 2: 0 of 24 cells apart
-0 of 48 cells apart: 0.0 %, within 2 %; alarms: 0' ]
+0 of 48 cells apart: 0.0 %, within 2 %
+0 of 2 pairs raise an alarm, within 2' ]
 }
 
 @test "one cell that shifted is found" {
     change 'if .cell == "spawn/fork/rss:4GiB" then .call |= map(3 * .) else . end'
     run -5 "$aa" quick.jsonl "$changed"
     [ "$output" = 'pair 1: 1 of 24 cells apart: spawn/fork/rss:4GiB 68.9 to 85.3 against 207 to 256
-1 of 24 cells apart: 4.2 %, beyond 2 %; alarms: 1' ]
+1 of 24 cells apart: 4.2 %, beyond 2 %
+1 of 1 pair raise an alarm, within 2' ]
     run -0 "$aa" quick.jsonl "$changed" quick.jsonl quick.jsonl quick.jsonl quick.jsonl
-    [[ $output == *$'\n1 of 72 cells apart: 1.4 %, within 2 %; alarms: 1' ]]
+    [[ $output == *$'\n1 of 72 cells apart: 1.4 %, within 2 %\n1 of 3 pairs raise an alarm, within 2' ]]
 }
 
 @test "each strategy is measured by its own floor, and what slows both does not count" {
@@ -62,7 +64,7 @@ pair 2: 0 of 24 cells apart
 
 @test "runs that tell nothing are inconclusive" {
     run -6 "$aa" nothing.jsonl nothing.jsonl
-    [[ $output == *$'\nno cell has a multiple of its floor in two rounds of both runs' ]]
+    [[ $output == *$'\nno cell has a multiple of its floor in six rounds of both runs' ]]
     run -6 "$aa" one-round.jsonl one-round.jsonl
 }
 

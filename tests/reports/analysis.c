@@ -140,7 +140,7 @@ static void a_figure_at_any_size_comes_from_the_lines(void **state) {
     (void)state;
     fprintf(file, HOST, 6);
     const char *small[] = {"[100]", "[200]", "[150]", "[300]", "[120]", "[700]"};
-    const char *large[] = {"[120]", "[260]", "[150]", "[310]", "[80]", NULL};
+    const char *large[] = {"[120]", "[260]", "[170]", "[310]", "[160]", NULL};
     for (int round = 0; round < 6; round++) {
         add(round, "spawn/a", small[round]);
         if (large[round])
@@ -150,11 +150,26 @@ static void a_figure_at_any_size_comes_from_the_lines(void **state) {
     struct axes axes = run_cell(run, "spawn/a")->axes;
     struct estimate far = estimate_at(run, axes, CALL, 8LL << 30);
     assert_int_equal(far.rounds, 5);
-    equal(far.value, 180);
-    equal(far.ci.low, 0); /* round 4 falls to -40 */
+    equal(far.value, 280);
+    equal(far.ci.low, 180);
     equal(far.ci.high, 440);
-    equal(estimate_at(run, axes, CALL, 1 << 30).value, 150);
+    equal(estimate_at(run, axes, CALL, 1 << 30).value, 160);
     assert_int_equal(estimate_at(run, run_cell(run, "spawn/b")->axes, CALL, 0).rounds, 0);
+    run_free(run);
+}
+
+static void what_is_not_known_to_grow_is_not_drawn_on(void **state) {
+    (void)state;
+    fprintf(file, HOST, 6);
+    const char *large[] = {"[90]", "[110]", "[95]", "[105]", "[100]", "[102]"};
+    for (int round = 0; round < 6; round++) {
+        add(round, "spawn/a", "[100]");
+        add(round, "spawn/a/rss:2GiB", large[round]);
+    }
+    struct run *run = read_back();
+    struct estimate far = estimate_at(run, run_cell(run, "spawn/a")->axes, CALL, 1LL << 40);
+    equal(far.value, 101);
+    equal(far.ci.low, estimate_figure(run, run_cell(run, "spawn/a/rss:2GiB"), CALL).ci.low);
     run_free(run);
 }
 
@@ -261,6 +276,7 @@ int main(void) {
         TEST(comparisons_are_paired_by_round),
         TEST(growth_is_a_line_a_round),
         TEST(a_figure_at_any_size_comes_from_the_lines),
+        TEST(what_is_not_known_to_grow_is_not_drawn_on),
         TEST(a_size_that_was_measured_has_its_own_figure),
         TEST(a_percentile_needs_samples),
         TEST(noise_is_weighted),

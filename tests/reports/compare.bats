@@ -108,7 +108,7 @@ refused() {
     change .
     run -0 "$compare" quick.jsonl b.jsonl --fail-above 5%
     [[ $output == *$'\n?fork '*" inconclusive; 0 beyond 5 %"* ]]
-    [[ $output == *$'\n?  inconclusive: slower by more than 5 % is neither told nor ruled out'* ]]
+    [[ $output == *$'\n?  24 inconclusive: slower by more than 5 % is neither told nor ruled out'* ]]
     run -6 "$compare" quick.jsonl b.jsonl --fail-above 5% --strict
     run -0 "$compare" quick.jsonl b.jsonl --strict
     run -0 "$compare" quick.jsonl b.jsonl --fail-above 5% --ignore-below 1s --strict
@@ -216,7 +216,7 @@ refused() {
 @test "a cell that A measured and that failed in B is told by the exit code" {
     change 'if .cell == "spawn/fork" then {kind, round, cell, state: "timeout", reason: "60 s"} else . end'
     run -3 "$compare" quick.jsonl b.jsonl
-    [[ $output == *$'\nNot compared:\n'*"spawn/fork (B): timeout: 60 s"* ]]
+    [[ $output == *$'\nNot compared, or not in full:\n'*"spawn/fork (B): timeout: 60 s"* ]]
     run -0 "$compare" b.jsonl quick.jsonl
     run -5 "$compare" quick.jsonl <(jq -c 'if .cell == "spawn/fork/rss:1GiB" then .call |= map(3 * .) else . end' b.jsonl) --fail-above 5%
 }
@@ -278,6 +278,8 @@ refused() {
     [ "$status" -eq 1 ]
     grep ': cannot write the comparison: No space left on device$' said
     ln -s /dev/full full.html
-    refused 1 "cannot write the comparison: No space left on device" quick.jsonl quick.jsonl -o full.html
-    refused 1 "cannot write no/page.md: No such file or directory" quick.jsonl quick.jsonl -o no/page.md
+    refused 2 "full.html: is not a regular file" quick.jsonl quick.jsonl -o full.html
+    refused 1 "no/page.md: cannot be written: No such file or directory" quick.jsonl quick.jsonl -o no/page.md
+    cp quick.jsonl run.txt
+    refused 2 "run.txt: is a forkless results file, and is not overwritten" quick.jsonl quick.jsonl -o run.txt
 }

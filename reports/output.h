@@ -18,12 +18,3 @@ bool find_format_of(const char *path, enum format *format); /* by the ending of 
  */
 char *render(const struct run *run, const struct second_clock *clock, enum format format,
              size_t *length, char **lacking);
-
-/* False when there is a file that the report must not replace: the run, or any results file. */
-bool may_replace(const char *path, const struct run *run, char **error);
-
-/*
- * Writes beside the file, and then puts it in its place: never is half of it there. False: *error
- * is one malloced sentence, and the file is as it was.
- */
-bool replace_file(const char *path, const char *text, size_t length, char **error);

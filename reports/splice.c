@@ -3,6 +3,7 @@
 #include "escape.h"
 #include "memory.h"
 #include "output.h"
+#include "replace.h"
 #include "page.h"
 #include "render.h"
 #include "style.h"
@@ -29,10 +30,18 @@ static bool refuse(struct splicing *splicing, char *why) {
     return false;
 }
 
-static const struct element *find_element(const struct splicing *splicing, enum element_kind kind) {
-    for (size_t i = 0; i < splicing->page.count; i++)
-        if (splicing->page.elements[i].kind == kind)
-            return &splicing->page.elements[i];
+/* The first of a kind in a section, or where that is NULL before all sections. */
+static const struct element *find_element(const struct splicing *splicing, const char *section,
+                                          enum element_kind kind) {
+    const char *now = NULL;
+    for (size_t i = 0; i < splicing->page.count; i++) {
+        const struct element *element = &splicing->page.elements[i];
+        if (element->kind == SECTION)
+            now = element->name;
+        bool is_there = section ? now && !strcmp(now, section) : !now;
+        if (is_there && element->kind == kind)
+            return element;
+    }
     return NULL;
 }
 
@@ -85,11 +94,11 @@ static bool write_part(struct splicing *splicing, const char *name, FILE *out) {
     if (!strcmp(name, "text")) {
         write_text(splicing, out);
     } else if (!strcmp(name, "verdict")) {
-        const struct element *verdict = find_element(splicing, PARAGRAPH);
+        const struct element *verdict = find_element(splicing, NULL, PARAGRAPH);
         write_markdown(out, verdict ? verdict->text : "Nothing was measured.");
         fputc('\n', out);
     } else if (!strcmp(name, "table")) {
-        const struct element *table = find_element(splicing, GRID);
+        const struct element *table = find_element(splicing, "ranking", GRID);
         if (table)
             markdown_grid(&table->grid, out);
     } else if (!strncmp(name, picture, strlen(picture))) {
