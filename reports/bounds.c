@@ -3,7 +3,6 @@
 #include "fields.h"
 #include "memory.h"
 
-#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -88,25 +87,9 @@ static bool read_list(const char *path, const json_t *list, struct bounds *bound
     return good;
 }
 
-static json_t *load(struct source *source) {
-    json_error_t broken;
-    FILE *file = fopen(source->path, "re");
-    if (!file) {
-        refuse(source, "cannot be opened: %s", strerror(errno));
-        return NULL;
-    }
-    json_t *object = json_loadf(file, JSON_REJECT_DUPLICATES, &broken);
-    fclose(file);
-    if (!object) {
-        source->line = broken.line > 0 ? (size_t)broken.line : 0;
-        refuse(source, "broken JSON: %s", printable(broken.text));
-    }
-    return object;
-}
-
 bool bounds_read(const char *path, struct bounds *bounds, char **error) {
     struct source source = {.path = path};
-    json_t *list, *object = load(&source);
+    json_t *list, *object = load_json(&source);
     bool good = object && field_array(&source, object, "bounds", &list);
     *error = source.error;
     *bounds = (struct bounds){.count = 0};

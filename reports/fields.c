@@ -3,6 +3,7 @@
 #include "memory.h"
 
 #include <ctype.h>
+#include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -81,4 +82,20 @@ bool field_array(struct source *source, const json_t *object, const char *key, j
 bool field_object(struct source *source, const json_t *object, const char *key, json_t **inner) {
     *inner = json_object_get(object, key);
     return json_is_object(*inner) || refuse_field(source, *inner, key, "an object");
+}
+
+json_t *load_json(struct source *source) {
+    json_error_t broken;
+    FILE *file = fopen(source->path, "re");
+    if (!file) {
+        refuse(source, "cannot be opened: %s", strerror(errno));
+        return NULL;
+    }
+    json_t *object = json_loadf(file, JSON_REJECT_DUPLICATES, &broken);
+    fclose(file);
+    if (!object) {
+        source->line = broken.line > 0 ? (size_t)broken.line : 0;
+        refuse(source, "broken JSON: %s", printable(broken.text));
+    }
+    return object;
 }

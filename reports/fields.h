@@ -16,6 +16,9 @@ struct source {
 
 bool refuse(struct source *source, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
+/* The one value that the file is; NULL when it cannot be read or is no JSON. */
+json_t *load_json(struct source *source);
+
 bool field_text(struct source *source, const json_t *object, const char *key, char **text);
 /* Leaves the text as it is when the field is absent. */
 bool field_optional_text(struct source *source, const json_t *object, const char *key, char **text);

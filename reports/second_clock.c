@@ -7,7 +7,6 @@
 #include "stats.h"
 #include "units.h"
 
-#include <errno.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -103,25 +102,11 @@ static bool read_file(struct source *source, const json_t *file, struct second_c
     return true;
 }
 
-static json_t *load(struct source *source) {
-    json_error_t broken;
-    FILE *file = fopen(source->path, "re");
-    if (!file) {
-        refuse(source, "cannot be opened: %s", strerror(errno));
-        return NULL;
-    }
-    json_t *object = json_loadf(file, JSON_REJECT_DUPLICATES, &broken);
-    fclose(file);
-    if (!object)
-        refuse(source, "broken JSON: %s", printable(broken.text));
-    return object;
-}
-
 struct second_clock *second_clock_read(const char *path, char **error) {
     struct source source = {.path = path};
     struct second_clock *clock = must(calloc(1, sizeof *clock));
     clock->path = must(strdup(path));
-    json_t *file = load(&source);
+    json_t *file = load_json(&source);
     bool good = file && read_file(&source, file, clock);
     json_decref(file);
     if (good)
