@@ -113,16 +113,36 @@ static bool is_ranked(const struct cell *cell) {
     return !is_null(cell) && !is_floor(cell);
 }
 
+/* Whether one strategy is less than another beyond doubt. The bootstrap is dear, and is needed only
+ * where the rounds are of two minds. */
+static bool is_surely_less(const struct run *run, const struct cell *less, const struct cell *cell,
+                           enum figure figure) {
+    double *differences = by_round(run, cell, figure, 0.5);
+    double *others = by_round(run, less, figure, 0.5);
+    for (size_t round = 0; round < run->rounds; round++)
+        differences[round] -= others[round];
+    free(others);
+    size_t count = keep_finite(differences, run->rounds), above = 0;
+    for (size_t i = 0; i < count; i++)
+        above += differences[i] > 0;
+    bool is_split = above < count && 2 * above > count;
+    bool surely =
+        count >= ROUNDS_TO_RELY_ON &&
+        (above == count || (is_split && estimate_difference(run, cell, less, figure).ci.low > 0));
+    free(differences);
+    return surely;
+}
+
 size_t rank_of(const struct run *run, const struct cell *cell, enum figure figure) {
-    size_t rank = 1;
-    if (!is_ranked(cell) || estimate_figure(run, cell, figure).rounds < ROUNDS_TO_RELY_ON)
+    size_t rounds = 0, rank = 1;
+    for (size_t round = 0; round < run->rounds; round++)
+        rounds += cell->rounds[round].figures[figure].count > 0;
+    if (!is_ranked(cell) || rounds < ROUNDS_TO_RELY_ON)
         return 0;
     for (size_t i = 0; i < run->cell_count; i++) {
         const struct cell *other = &run->cells[i];
-        if (other == cell || !is_ranked(other) || !same_block(other, cell))
-            continue;
-        struct estimate more = estimate_difference(run, cell, other, figure);
-        rank += more.rounds >= ROUNDS_TO_RELY_ON && more.ci.low > 0;
+        rank += other != cell && is_ranked(other) && same_block(other, cell) &&
+                is_surely_less(run, other, cell, figure);
     }
     return rank;
 }

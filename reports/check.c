@@ -97,6 +97,8 @@ static struct label label_bare(const struct bound *bound, double amount) {
     if (!is_ratio(bound))
         return label_number(amount, unit_of(bound));
     int decimals = 2 - (int)floor(log10(bound->limit));
+    if (fabs(amount) < pow(10, -(decimals > 3 ? decimals : 3)) / 2)
+        amount = 0;
     snprintf(label.text, sizeof label.text, "%.*f", decimals > 3 ? decimals : 3, amount);
     return label;
 }

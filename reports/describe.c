@@ -23,9 +23,13 @@ char *describe_noise(const struct run *run) {
     char *others = isnan(heard.other) ? sentence("%s", "")
                                       : sentence(", other programs %.1f %%", heard.other * 100);
     char *disturbance = describe_disturbance(run);
-    char *text = sentence("%s: steal %.1f %%, load %.1f%s%s%s", heard.high ? "high" : "low",
+    bool is_few = run->rounds > 1 && run->rounds < ROUNDS_TO_RELY_ON;
+    char *few = is_few ? sentence("; %zu rounds: intervals are narrower than 95 %%", run->rounds)
+                       : sentence("%s", "");
+    char *text = sentence("%s: steal %.1f %%, load %.1f%s%s%s%s", heard.high ? "high" : "low",
                           heard.steal * 100, heard.load, others, disturbance ? "; " : "",
-                          disturbance ? disturbance : "");
+                          disturbance ? disturbance : "", few);
+    free(few);
     free(disturbance);
     free(others);
     return text;

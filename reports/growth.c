@@ -121,12 +121,18 @@ bool tells_growth(const struct growth *growth) {
     return growth->slope.rounds > 1 && growth->slope.ci.low > 0;
 }
 
-/* What is not known to grow is not drawn on: it would fall to 0, or rise, by chance alone. */
+/*
+ * What is not known to grow is not drawn on: it would fall to 0, or rise, by chance alone. But it
+ * may grow as fast as its slope's interval allows.
+ */
 struct estimate estimate_at(const struct run *run, struct axes axes, enum figure figure,
                             int64_t rss) {
     struct growth growth = estimate_growth(run, axes, figure);
-    if (rss > growth.reach && growth.slope.rounds > 1 && !tells_growth(&growth))
+    double more = 0;
+    if (rss > growth.reach && growth.slope.rounds > 1 && !tells_growth(&growth)) {
+        more = fmax(0, growth.slope.ci.high) * (double)(rss - growth.reach) / GIB;
         rss = growth.reach;
+    }
     struct sizes sizes = sizes_for(run);
     double *values = must(malloc(run->rounds * sizeof *values));
     for (size_t round = 0; round < run->rounds; round++) {
@@ -138,7 +144,8 @@ struct estimate estimate_at(const struct run *run, struct axes axes, enum figure
     if (result.rounds > 0)
         result.value = fmax(result.value, 0);
     if (result.rounds > 1)
-        result.ci = (struct interval){fmax(result.ci.low, 0), fmax(result.ci.high, 0)};
+        result.ci = (struct interval){fmax(result.ci.low, 0),
+                                      fmax(0, fmax(result.ci.high, result.value + more))};
     return result;
 }
 

@@ -66,8 +66,8 @@ static void say_beyond(const struct prediction *prediction, FILE *out) {
             reach = reach_of(prediction, i);
     if (prediction->bytes > reach)
         print_named(out, "",
-                    sentence("beyond the %s that were measured: growth that can be told is "
-                             "drawn on",
+                    sentence("beyond the %s that were measured: only growth that can be "
+                             "told is drawn on",
                              label_size(reach).text));
 }
 

@@ -33,10 +33,9 @@ static bool say_fork(const struct view *view, FILE *text) {
     struct growth growth = growth_of(view, "fork");
     if (!is_worth_saying(&growth))
         return false;
-    enum unit unit = unit_for(fmax(fabs(growth.slope.value), fabs(growth.intercept.value)));
+    enum unit unit = unit_for(fabs(growth.slope.value));
     char *interval = describe_interval(&growth.slope, "95% CI", unit);
-    fprintf(text, "fork costs its caller %s + %s for each GiB here %s.",
-            label_time(growth.intercept.value, unit).text,
+    fprintf(text, "fork costs its caller %s for each GiB of memory here %s.",
             label_time(growth.slope.value, unit).text, interval);
     free(interval);
     return true;

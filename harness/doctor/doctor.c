@@ -225,8 +225,9 @@ static int show_costs(const struct process *p) {
         print_words("next  ", "sudo forkless doctor -p %d  # the facts that are unknown",
                     (int)p->pid);
     print_words("next  ",
-                "Spawn with forkless_start(), forkless_spawn() or posix_spawn(), not with "
-                "fork(). `forkless bench` gives the full picture.");
+                "fork's figure grows with the process, the others do not: spawn with "
+                "forkless_start(), forkless_spawn() or posix_spawn(). `forkless bench` gives "
+                "the full picture.");
     return finish_output(OK);
 }
 

@@ -94,7 +94,7 @@ static error_t parse_option(int key, char *argument, struct argp_state *state) {
     case 'a':
         arguments->question.gated = true;
         if (!parse_share(argument, &arguments->question.fail_above))
-            argp_error(state, "--fail-above: '%s' is no share such as 5%%", argument);
+            argp_error(state, "--fail-above: '%s' is no share above 0%% such as 5%%", argument);
         return 0;
     case IGNORE_BELOW:
         arguments->ignores = true;
@@ -221,6 +221,7 @@ static int write_file(const struct arguments *arguments, const struct comparison
     if (!may_replace(arguments->output, comparison->a, &error) ||
         !may_replace(arguments->output, comparison->b, &error)) {
         warnx("%s", error);
+        free(error);
         return USAGE;
     }
     FILE *out = must(open_memstream(&text, &length));
@@ -230,6 +231,7 @@ static int write_file(const struct arguments *arguments, const struct comparison
     free(text);
     if (!good)
         warnx("%s", error);
+    free(error);
     return good ? GOOD : INTERNAL;
 }
 

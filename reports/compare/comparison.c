@@ -120,7 +120,8 @@ static void match(struct comparison *comparison) {
         if (left && right && failed)
             notes_add(&comparison->notes, cell->name, "B",
                       "it, or its floor, failed in some rounds, and the others are compared");
-        comparison->lost += left && (!right || failed);
+        bool lacks_rounds = count_rounds(b, other) < b->rounds;
+        comparison->lost += left && (!right || failed || lacks_rounds);
         if (left && right)
             comparison->changes[comparison->count++] = (struct change){.a = cell, .b = other};
     }

@@ -41,7 +41,7 @@ struct comparison {
     struct question question;
     bool is_paired;
     size_t few;    /* cells whose rounds are too few to tell anything */
-    size_t lost;   /* that A measured, and B did not in full: they or their floors failed */
+    size_t lost;   /* that A measured, and B not in full: they or their floors failed, or B ended */
     size_t absent; /* that B does not even list */
     size_t count;
     struct change *changes; /* those of one block together */

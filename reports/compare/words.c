@@ -1,5 +1,6 @@
 #include "words.h"
 
+#include "disturbance.h"
 #include "fields.h"
 #include "floor.h"
 #include "memory.h"
@@ -9,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-const char *const verdict_names[VERDICTS] = {"same", "faster", "slower", "inconclusive"};
+const char *const verdict_names[VERDICTS] = {"not told apart", "faster", "slower", "inconclusive"};
 
 struct label label_multiple(const struct run *run, const struct cell *cell, enum figure figure) {
     struct estimate multiple = estimate_multiple(run, cell, figure);
@@ -23,8 +24,8 @@ struct label label_multiple(const struct run *run, const struct cell *cell, enum
     if (multiple.rounds < 2)
         snprintf(label.text, sizeof label.text, "%.16s", number.text);
     else
-        snprintf(label.text, sizeof label.text, "%.16s ±%.0f%%", number.text,
-                 fmin(999, 100 * reach / multiple.value));
+        snprintf(label.text, sizeof label.text, "%.16s ±%s%.0f%%", number.text,
+                 reach > 9.99 * multiple.value ? ">" : "", fmin(999, 100 * reach / multiple.value));
     return label;
 }
 
@@ -79,8 +80,12 @@ struct label label_limit(const struct comparison *comparison) {
 char *describe_run(const struct run *run) {
     char *started = run->started ? sentence(", %s", run->started) : sentence("%s", "");
     char *library = run->library ? sentence(", library %.12s", run->library) : sentence("%s", "");
-    char *text = sentence("%s, %zu round%s%s%s", run->matrix, run->rounds,
-                          run->rounds == 1 ? "" : "s", started, library);
+    char *disturbance = describe_disturbance(run);
+    char *text = sentence("%s, %zu round%s%s%s%s%s%s", run->matrix, run->rounds,
+                          run->rounds == 1 ? "" : "s", started, library,
+                          run->ended && !run->interrupted ? "" : "; it did not come to its end",
+                          disturbance ? "; " : "", disturbance ? disturbance : "");
+    free(disturbance);
     free(library);
     free(started);
     return text;
@@ -108,8 +113,8 @@ char *describe_tally(const struct comparison *comparison) {
     char *beyond = comparison->question.gated ? sentence("; %zu beyond %s", comparison->beyond,
                                                          label_limit(comparison).text)
                                               : sentence("%s", "");
-    char *text = sentence("%zu faster, %zu slower, %zu the same, %zu inconclusive%s", count[FASTER],
-                          count[SLOWER], count[SAME], count[INCONCLUSIVE], beyond);
+    char *text = sentence("%zu faster, %zu slower, %zu not told apart, %zu inconclusive%s",
+                          count[FASTER], count[SLOWER], count[SAME], count[INCONCLUSIVE], beyond);
     free(beyond);
     return text;
 }

@@ -9,9 +9,9 @@
 char *describe_estimate(const struct estimate *estimate) {
     if (isnan(estimate->value))
         return sentence("-");
-    enum unit unit = unit_for(estimate->value);
     if (estimate->rounds < 2)
-        return sentence("%s", label_time(estimate->value, unit).text);
+        return sentence("%s", label_time(estimate->value, unit_for(estimate->value)).text);
+    enum unit unit = unit_for(fmax(estimate->value, estimate->ci.high));
     return sentence("%s (%s to %s)", label_time(estimate->value, unit).text,
                     label_number(estimate->ci.low, unit).text,
                     label_number(estimate->ci.high, unit).text);

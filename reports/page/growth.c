@@ -85,7 +85,8 @@ void add_growth(const struct subject *subject) {
                               "each round. At a size between two that were measured stands what "
                               "lies between their figures. * is a prediction, beyond the largest "
                               "parent that was measured: the line is drawn on, or where no growth "
-                              "can be told the figure stays."));
+                              "can be told the figure stays, with the growth in its interval "
+                              "that the slope's allows."));
         struct grid *grid = document_grid(subject->document,
                                           sentence("\"call\" by the parent's memory (95 %% "
                                                    "intervals)"),

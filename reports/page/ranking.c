@@ -45,8 +45,8 @@ void add_ranking(const struct subject *subject) {
         subject->document,
         sentence("By how long the caller is held (call). ready: until the child runs its "
                  "first instruction; total: until it is reaped; cpu: what caller and child "
-                 "used together. Strategies that the rounds do not tell apart share "
-                 "a rank. A floor is the raw call with our flags and our child, by "
+                 "used together. The rank is 1 and one for each strategy that is "
+                 "surely less. A floor is the raw call with our flags and our child, by "
                  "hand: floor_vm for forkless_start, floor_vfork for the others."));
     struct grid *grid = document_grid(
         subject->document,

@@ -129,6 +129,7 @@ straight() {
 }
 
 @test "1,000 cells" {
+    [ "$SANITIZED" = none ] || skip "too slow under a sanitizer"
     samples=2
     [ -z "${FORKLESS_TEST_LONG-}" ] || samples=50
     "$BATS_TEST_DIRNAME/make-large" $samples >"$BATS_TEST_TMPDIR/large.jsonl"

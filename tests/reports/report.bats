@@ -73,7 +73,7 @@ fork                    118 ms      111 to 172 ms
 posix_spawn            0.70 ms      0.65 to 1.6 ms
 forkless_spawn          326 us      318 to 375 us
 forkless_start          112 us      83 to 219 us
-beyond the 4 GiB that were measured: growth that can be told is drawn on
+beyond the 4 GiB that were measured: only growth that can be told is drawn on
 only 3 rounds: too few for an interval to rely on
 PAGE
 }
