@@ -63,7 +63,8 @@ static void put_paragraph(FILE *out, char *text) {
 static void put_row(const struct comparison *comparison, const struct change *change, FILE *out) {
     enum figure figure = comparison->question.figure;
     const char *verdict = change->is_beyond ? "beyond" : verdict_names[change->verdict];
-    fprintf(out, "<tr class=\"%s%s\"><th scope=\"row\">", verdict, change->is_told ? " told" : "");
+    fprintf(out, "<tr class=\"%s%s\"><th scope=\"row\">", change->is_beyond ? "beyond" : "",
+            change->is_told ? " told" : "");
     write_xml(out, change->a->name);
     fputs("</th>", out);
     put_element(out, "td", label_change(change).text);
