@@ -8,9 +8,9 @@ static const uint64_t BIG = UINT64_C(256) << 20;
 enum { NULL_SAMPLES = 200 };
 
 static unsigned samples_of(const struct cell *cell, const struct recipe *recipe, unsigned asked) {
-    if (!cell->strategy->body)
-        return NULL_SAMPLES;
     unsigned samples = asked ? asked : recipe->samples, most = recipe->samples_of_big_copies;
+    if (!cell->strategy->body)
+        return samples < NULL_SAMPLES / 5 ? 5 * samples : NULL_SAMPLES;
     return cell->strategy->copies && cell->rss > BIG && samples > most ? most : samples;
 }
 
