@@ -90,7 +90,11 @@ bool run_line_read(json_t *line, struct matrix *m, unsigned *rounds, uint64_t *s
     *rounds = (unsigned)said_rounds;
     *seed = (uint64_t)said_seed;
     m->cells = calloc(json_array_size(cells), sizeof *m->cells);
-    for (size_t i = 0; m->cells && i < json_array_size(cells); i++) {
+    if (!m->cells) {
+        snprintf(why, size, "no memory");
+        return false;
+    }
+    for (size_t i = 0; i < json_array_size(cells); i++) {
         if (!read_cell(json_array_get(cells, i), &m->cells[i])) {
             snprintf(why, size, "cell %zu of its first line is none that is known here", i + 1);
             return false;

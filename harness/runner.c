@@ -203,7 +203,9 @@ int runner_run(struct run *run) {
     size_t *order = calloc(run->matrix->count, sizeof *order);
     append(run, run->done ? resume_line_make(run->rounds)
                           : run_line_make(run->matrix, run->rounds, run->seed));
-    if (rss && order && run->code == 0)
+    if (!rss || !order)
+        run->code = -ENOMEM;
+    if (run->code == 0)
         run_rounds(run, rss, order, matrix_ballasts(run->matrix, rss));
     free(rss);
     free(order);

@@ -74,10 +74,9 @@ static json_t *read_whole(const char *path) {
     size_t room = 0;
     FILE *f = fopen(path, "re");
     json_t *run = f && getline(&line, &room, f) > 0 ? json_loads(line, 0, NULL) : NULL;
-    while (f && getline(&line, &room, f) > 0)
-        continue;
-    bool ended = run && !ferror(f) && strstr(line, "\"kind\":\"end\"") &&
-                 strstr(line, "\"interrupted\":false");
+    bool ended = false;
+    while (run && getline(&line, &room, f) > 0)
+        ended = strstr(line, "\"kind\":\"end\"") && strstr(line, "\"interrupted\":false");
     free(line);
     if (f)
         fclose(f);
@@ -209,10 +208,14 @@ void predict(uint64_t bytes, const json_t *host, struct prediction *p) {
     sigaddset(&set, SIGHUP);
     sigprocmask(SIG_BLOCK, &set, &before);
     int signals = signalfd(-1, &set, SFD_CLOEXEC);
-    try_local_runs(bytes, host, signals, p);
-    if (!p->table && !p->interrupted)
-        try_calibration(bytes, signals, p);
-    close(signals);
+    if (signals < 0) {
+        snprintf(p->reason, sizeof p->reason, "signals cannot be read: %s", strerror(errno));
+    } else {
+        try_local_runs(bytes, host, signals, p);
+        if (!p->table && !p->interrupted)
+            try_calibration(bytes, signals, p);
+        close(signals);
+    }
     if (!p->interrupted) /* else the signal still waits, and would end us before we can say so */
         sigprocmask(SIG_SETMASK, &before, NULL);
 }
