@@ -52,15 +52,6 @@ double *by_round(const struct run *run, const struct cell *cell, enum figure fig
     return values;
 }
 
-/* Drops what is no finite number, as a ratio to 0 is not. */
-static size_t keep_finite(double *values, size_t count) {
-    size_t kept = 0;
-    for (size_t i = 0; i < count; i++)
-        if (isfinite(values[i]))
-            values[kept++] = values[i];
-    return kept;
-}
-
 struct estimate estimate(double *values, size_t rounds) {
     size_t count = keep_finite(values, rounds);
     struct estimate result = {

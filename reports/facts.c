@@ -47,13 +47,6 @@ void facts_add(struct facts *facts, const char *before, json_t *object) {
     }
 }
 
-const char *facts_find(const struct facts *facts, const char *key) {
-    for (size_t i = 0; i < facts->count; i++)
-        if (!strcmp(facts->list[i].key, key))
-            return facts->list[i].value;
-    return NULL;
-}
-
 void facts_free(struct facts *facts) {
     for (size_t i = 0; i < facts->count; i++) {
         free(facts->list[i].key);

@@ -18,5 +18,4 @@ struct facts {
 
 /* Lists are left out. */
 void facts_add(struct facts *facts, const char *before, json_t *object);
-const char *facts_find(const struct facts *facts, const char *key); /* NULL: it is not there */
 void facts_free(struct facts *facts);

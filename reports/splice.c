@@ -3,9 +3,9 @@
 #include "escape.h"
 #include "memory.h"
 #include "output.h"
-#include "replace.h"
 #include "page.h"
 #include "render.h"
+#include "replace.h"
 #include "style.h"
 
 #include <errno.h>

@@ -200,3 +200,11 @@ double explained(struct line line, const double *x, const double *y, size_t coun
     }
     return spread > 0 && count > 2 ? 1 - left / spread : NAN;
 }
+
+size_t keep_finite(double *values, size_t count) {
+    size_t kept = 0;
+    for (size_t i = 0; i < count; i++)
+        if (isfinite(values[i]))
+            values[kept++] = values[i];
+    return kept;
+}

@@ -33,3 +33,6 @@ struct line fit_line(const double *x, const double *y, size_t count);
 /* R squared, the share of the spread of y that the line explains; NaN of fewer than three points.
  */
 double explained(struct line line, const double *x, const double *y, size_t count);
+
+/* Moves the finite numbers to the front, in their order. How many. */
+size_t keep_finite(double *values, size_t count);

@@ -25,14 +25,6 @@ static double *logarithms(const struct run *run, const struct cell *cell, enum f
     return values;
 }
 
-static size_t keep_finite(double *values, size_t count) {
-    size_t kept = 0;
-    for (size_t i = 0; i < count; i++)
-        if (isfinite(values[i]))
-            values[kept++] = values[i];
-    return kept;
-}
-
 /* The differences of the rounds that both have, in place of b. */
 static size_t subtract(const double *a, double *b, size_t rounds) {
     for (size_t round = 0; round < rounds; round++)

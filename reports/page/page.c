@@ -121,13 +121,13 @@ static char *quote(const char *word) {
 
 void add_command(const struct subject *subject) {
     const struct run *run = subject->run;
-    const char *seed = facts_find(&run->facts, "seed");
     char *matrix = quote(run->matrix);
     document_section(subject->document, "again", "Measure it again");
-    document_command(
-        subject->document,
-        seed ? sentence("forkless bench %s --seed %s --rounds %zu", matrix, seed, run->rounds)
-             : sentence("forkless bench %s --rounds %zu", matrix, run->rounds));
+    document_command(subject->document,
+                     run->seed >= 0
+                         ? sentence("forkless bench %s --seed %jd --rounds %zu", matrix,
+                                    (intmax_t)run->seed, run->rounds)
+                         : sentence("forkless bench %s --rounds %zu", matrix, run->rounds));
     document_say(subject->document,
                  sentence("A matrix file of one's own, and options that chose or changed cells, "
                           "such as --filter or --rss, have to be given again."));
@@ -135,7 +135,7 @@ void add_command(const struct subject *subject) {
 }
 
 static char *describe_lead(const struct run *run) {
-    const char *started = facts_find(&run->facts, "started");
+    const char *started = run->started;
     char *host = describe_host(&run->host), *counts = describe_counts(run);
     char *when = started ? sentence(", begun %s", started) : sentence("%s", "");
     char *lead = sentence("%s. Matrix %s, %zu round%s%s; %s.", host, run->matrix, run->rounds,
