@@ -63,13 +63,6 @@ static void note(struct comparison *comparison, const char *name, const char *co
     free(why);
 }
 
-static bool has_failures(const struct run *run, const struct cell *cell) {
-    for (size_t round = 0; cell && round < run->rounds; round++)
-        if (cell->rounds[round].state == FAILED || cell->rounds[round].state == TIMEOUT)
-            return true;
-    return false;
-}
-
 /* Whether the run has the cell's figure and that of its floor; else a note says why not. */
 static bool has_multiple(struct comparison *comparison, const struct run *run,
                          const struct cell *cell, const char *column) {
@@ -108,14 +101,15 @@ static void match(struct comparison *comparison) {
             continue;
         }
         bool right = has_multiple(comparison, b, other, "B");
-        bool failed = has_failures(b, other) || has_failures(b, find_floor(b, other));
-        if (left && right && failed)
+        bool whole = right && count_rounds(b, other) == b->rounds &&
+                     count_rounds(b, find_floor(b, other)) == b->rounds;
+        comparison->lost += left && !whole;
+        if (!left || !right)
+            continue;
+        if (!whole)
             notes_add(&comparison->notes, cell->name, "B",
-                      "it, or its floor, failed in some rounds, and the others are compared");
-        bool lacks_rounds = count_rounds(b, other) < b->rounds;
-        comparison->lost += left && (!right || failed || lacks_rounds);
-        if (left && right)
-            comparison->changes[comparison->count++] = (struct change){.a = cell, .b = other};
+                      "it, or its floor, lacks some rounds, and the others are compared");
+        comparison->changes[comparison->count++] = (struct change){.a = cell, .b = other};
     }
     for (size_t i = 0; i < b->cell_count; i++)
         if (is_asked(&b->cells[i], &comparison->question) && !run_cell(a, b->cells[i].name))

@@ -221,6 +221,15 @@ refused() {
     run -5 "$compare" quick.jsonl <(jq -c 'if .cell == "spawn/fork/rss:1GiB" then .call |= map(3 * .) else . end' b.jsonl) --fail-above 5%
 }
 
+@test "so is one that B measured in some rounds only, or whose floor it did" {
+    for cell in spawn/fork spawn/floor_vfork; do
+        change "if .cell == \"$cell\" and .round == 2 then {kind, round, cell, state: \"failed\", reason: \"x\"} else . end"
+        run -3 "$compare" quick.jsonl b.jsonl
+        [[ $(tr -s ' \n' ' ' <<<"$output") == *"spawn/fork"*" (B): it, or its floor, lacks some rounds, and the others are compared"* ]]
+        run -0 "$compare" b.jsonl quick.jsonl
+    done
+}
+
 @test "names of any kind harm no format" {
     odd='def odd: sub("fork/"; "\u00e4|*`<script>alert(1)</script>&\"\n\u001b[2J/");
         if .kind == "run" then .cells |= map(.name |= odd | .strategy |= sub("^fork$"; "<b>\"|\n")) elif .cell then .cell |= odd else . end'
