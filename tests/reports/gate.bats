@@ -14,8 +14,13 @@ measure() {
     measure baseline.jsonl
     LD_PRELOAD=$SLOW measure new.jsonl
     run -5 "$FORKLESS_COMPARE" baseline.jsonl new.jsonl --fail-above 5% --ignore-below 2us
-    grep -E '^!posix_spawn .*\+[0-9.]+%' <<<"$output"
-    run ! grep -E '^!vfork' <<<"$output"
+    local compared=$output file
+    grep -E '^!posix_spawn .*\+[0-9.]+%' <<<"$compared"
     # The other way round it got faster, and that fails nothing.
     "$FORKLESS_COMPARE" new.jsonl baseline.jsonl --filter posix_spawn --fail-above 5% --ignore-below 2us
+    # On a CPU that is busy for one of the runs only, vfork did get slower.
+    for file in baseline.jsonl new.jsonl; do
+        [ "$(grep -c '"disturbed"' "$file")" -lt 6 ] || skip "other programs disturbed half the blocks of $file"
+    done
+    run ! grep -E '^!vfork' <<<"$compared"
 }
