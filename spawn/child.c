@@ -8,11 +8,17 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
+#include <sys/ioctl.h>
 
 #include "arch/syscall.h"
 #include "slot.h"
 
-enum { KERNEL_SIGNALS = 64, KERNEL_MASK_SIZE = 8, MARK_CLOEXEC = 4 /* CLOSE_RANGE_CLOEXEC */ };
+enum {
+    KERNEL_SIGNALS = 64,
+    KERNEL_MASK_SIZE = 8,
+    UNSHARE = 2,     /* CLOSE_RANGE_UNSHARE */
+    MARK_CLOEXEC = 4 /* CLOSE_RANGE_CLOEXEC */
+};
 
 /* As the kernel has it, all zero: default handler, no flags. */
 struct kernel_sigaction {
@@ -31,30 +37,33 @@ FL_CHILD_CODE _Noreturn static void leave(void) {
         raw(SYS_exit_group, 127, 0, 0);
 }
 
-FL_CHILD_CODE _Noreturn static void fail(forkless_child *slot, enum forkless_step step, int index,
-                                         long code) {
+FL_CHILD_CODE _Noreturn static void fail_at(forkless_child *slot, enum forkless_step step,
+                                            int index, long code) {
     slot->record.step = step;
     slot->record.index = index;
     slot->record.code = (int)code;
     leave();
 }
 
-FL_INLINE long set_default(int signal) {
-    static const struct kernel_sigaction standard;
-    return fl_syscall(SYS_rt_sigaction, signal, (long)&standard, 0, KERNEL_MASK_SIZE, 0);
+FL_CHILD_CODE _Noreturn static void fail(forkless_child *slot, const struct fl_call *call,
+                                         long code) {
+    slot->record.from = call->from;
+    slot->record.subject = call->subject;
+    fail_at(slot, call->step, call->index, code);
 }
 
 /* What CLONE_CLEAR_SIGHAND does: ignored signals stay ignored. */
 FL_CHILD_CODE static void reset_handlers(forkless_child *slot) {
+    static const struct kernel_sigaction standard;
     for (int signal = 1; signal <= KERNEL_SIGNALS; signal++) {
         if (signal == SIGKILL || signal == SIGSTOP)
             continue;
         struct kernel_sigaction old;
         long rc = fl_syscall(SYS_rt_sigaction, signal, 0, (long)&old, KERNEL_MASK_SIZE, 0);
         if (rc == 0 && old.handler != (void *)SIG_DFL && old.handler != (void *)SIG_IGN)
-            rc = set_default(signal);
+            rc = fl_syscall(SYS_rt_sigaction, signal, (long)&standard, 0, KERNEL_MASK_SIZE, 0);
         if (rc < 0)
-            fail(slot, FORKLESS_STEP_HANDLERS, signal, rc);
+            fail_at(slot, FORKLESS_STEP_HANDLERS, signal, rc);
     }
 }
 
@@ -104,70 +113,139 @@ FL_CHILD_CODE static long mark_by_walking(void) {
     return rc;
 }
 
-/* Marks rather than closes, so that the sources of the moves are still there. */
-FL_CHILD_CODE static void close_others(forkless_child *slot) {
+/*
+ * Marks rather than closes, so that the sources of the moves are still there. Where the table is
+ * the caller's own there are none, and a copy of what is left is made here; without it nothing may
+ * go on.
+ */
+FL_CHILD_CODE static long close_others(const forkless_child *slot) {
+    if (slot->shares_table)
+        return raw(SYS_close_range, 3, (long)~0u, UNSHARE);
     if (raw(SYS_close_range, 3, (long)~0u, MARK_CLOEXEC) == 0)
-        return;
-    long rc = mark_by_walking();
-    if (rc < 0)
-        fail(slot, FORKLESS_STEP_CLOSE, -1, rc);
+        return 0;
+    return mark_by_walking();
+}
+
+FL_INLINE long as_it_stands(const struct fl_call *call) {
+    const long *a = call->arguments;
+    return fl_syscall(call->number, a[0], a[1], a[2], a[3], a[4]);
 }
 
 /* A spare number that is still to be read means that this source was not open. */
-FL_CHILD_CODE static long save(forkless_child *slot, const struct fl_moves *moves, size_t i) {
-    long spare = raw(SYS_fcntl, moves->move[i].from, F_DUPFD_CLOEXEC, 0);
-    while (spare >= 0 && ++i < moves->count)
-        if (moves->move[i].from == spare)
-            fail(slot, FORKLESS_STEP_DESCRIPTOR, moves->move[i].to, -EBADF);
+FL_CHILD_CODE static long save(forkless_child *slot, const struct fl_call *call,
+                               const struct fl_call *end) {
+    long spare = as_it_stands(call);
+    while (spare >= 0 && ++call < end)
+        if (call->step == FORKLESS_STEP_DESCRIPTOR && call->kind != FL_PLACE && call->from == spare)
+            fail(slot, call, -EBADF);
     return spare;
 }
 
-FL_CHILD_CODE static void move_descriptors(forkless_child *slot, const struct fl_moves *moves) {
+FL_CHILD_CODE static long open_one(const struct fl_call *call) {
+    long rc = as_it_stands(call);
+    if (rc != -EMFILE && rc != -EBUSY)
+        return rc;
+    raw(SYS_close, call->index, 0, 0);
+    return as_it_stands(call);
+}
+
+FL_CHILD_CODE static long fill(long fd, const struct fl_call *call) {
+    const char *data = (const char *)call->arguments[1];
+    for (long done = 0, size = call->arguments[2], rc; done < size; done += rc) {
+        rc = fl_syscall(SYS_pwrite64, fd, (long)(data + done), size - done, done, 0);
+        if (rc <= 0)
+            return rc < 0 ? rc : -EIO;
+    }
+    return 0;
+}
+
+/* From the background too: a terminal stops whoever does this with SIGTTOU unblocked. The mask is
+ * set again before exec. */
+FL_CHILD_CODE static long take_terminal(long fd) {
+    static const uint64_t ttou = UINT64_C(1) << (SIGTTOU - 1);
+    long rc = fl_syscall(SYS_rt_sigprocmask, SIG_BLOCK, (long)&ttou, 0, KERNEL_MASK_SIZE, 0);
+    int group = (int)raw(SYS_getpgid, 0, 0, 0);
+    return rc < 0 ? rc : raw(SYS_ioctl, fd, TIOCSPGRP, (long)&group);
+}
+
+FL_CHILD_CODE static void perform(forkless_child *slot, const struct fl_calls *calls) {
+    const struct fl_call *call = calls->call, *end = call + calls->count;
     long spare = -1;
-    for (size_t i = 0; i < moves->count; i++) {
-        const struct fl_move *m = &moves->move[i];
+    for (; call < end; call++) {
         long rc = 0;
-        switch (m->kind) {
-        case FL_KEEP:
-            rc = raw(SYS_fcntl, m->to, F_SETFD, 0);
-            break;
-        case FL_MOVE:
-            rc = raw(SYS_dup3, m->from, m->to, 0);
+        switch (call->kind) {
+        case FL_CALL:
+            rc = as_it_stands(call);
             break;
         case FL_SAVE:
-            rc = spare = save(slot, moves, i);
+            rc = spare = save(slot, call, end);
             break;
-        case FL_RESTORE:
-            rc = raw(SYS_dup3, spare, m->to, 0);
+        case FL_OPEN:
+            rc = spare = open_one(call);
+            break;
+        case FL_FILL:
+            rc = fill(spare, call);
+            break;
+        case FL_PLACE:
+            rc = spare == call->index ? raw(SYS_fcntl, spare, F_SETFD, 0)
+                                      : raw(SYS_dup3, spare, call->index, 0);
+            break;
+        case FL_PROGRAM:
+            rc = slot->program_fd = (int)as_it_stands(call);
+            break;
+        case FL_CLOSE_OTHERS:
+            rc = close_others(slot);
+            break;
+        case FL_FOREGROUND:
+            rc = take_terminal(call->index);
+            break;
+        case FL_DEATH_SIGNAL:
+            rc = as_it_stands(call);
+            if (rc >= 0 && raw(SYS_getppid, 0, 0, 0) != slot->parent)
+                rc = -ESRCH;
+            break;
+        case FL_CALLERS_MASK:
+            rc = fl_syscall(SYS_rt_sigprocmask, SIG_SETMASK, (long)&slot->mask, 0, KERNEL_MASK_SIZE,
+                            0);
             break;
         }
         if (rc < 0)
-            fail(slot, FORKLESS_STEP_DESCRIPTOR, m->to, rc);
+            fail(slot, call, rc);
+        if (spare >= 0 && spare == slot->program_fd) /* which was not open, then */
+            fail_at(slot, FORKLESS_STEP_EXEC, -1, -EBADF);
     }
+}
+
+/* The path is empty where the program is a descriptor. Otherwise the next in turn, as execvp does
+ * it. */
+FL_CHILD_CODE _Noreturn static void execute(forkless_child *slot) {
+    const struct fl_prepared *prepared = slot->prepared;
+    long argv = (long)slot->argv, envp = (long)slot->command->envp, code = -ENOENT;
+    if (slot->program_fd >= 0)
+        code = fl_syscall(SYS_execveat, slot->program_fd, (long)"", argv, envp, AT_EMPTY_PATH);
+    else
+        for (const char *const *program = prepared->programs; *program; program++) {
+            long rc = raw(SYS_execve, (long)*program, argv, envp);
+            if (rc == -EACCES)
+                code = rc;
+            if (rc != -EACCES && rc != -ENOENT && rc != -ENOTDIR) {
+                code = rc;
+                break;
+            }
+            if (!prepared->searches)
+                code = rc;
+        }
+    fail_at(slot, FORKLESS_STEP_EXEC, -1, code);
 }
 
 FL_CHILD_CODE void fl_child(void *argument) {
     forkless_child *slot = argument;
-    const forkless_command *command = slot->command;
-    static const uint64_t nothing;
-
     if (slot->mechanism == FORKLESS_CLONE_VFORK)
         reset_handlers(slot);
-    close_others(slot);
-    const struct fl_moves *moves =
-        atomic_load_explicit(&command->descriptors.moves, memory_order_relaxed);
-    if (moves)
-        move_descriptors(slot, moves);
-
-    /* After the handlers: nothing of the parent's may run here. */
-    long rc = fl_syscall(SYS_rt_sigprocmask, SIG_SETMASK, (long)&nothing, 0, KERNEL_MASK_SIZE, 0);
-    if (rc < 0)
-        fail(slot, FORKLESS_STEP_MASK, -1, rc);
-    rc = set_default(SIGPIPE);
-    if (rc < 0)
-        fail(slot, FORKLESS_STEP_SIGPIPE, -1, rc);
-    rc = raw(SYS_execve, (long)command->program, (long)command->argv, (long)command->envp);
-    fail(slot, FORKLESS_STEP_EXEC, -1, rc);
+    perform(slot, &slot->prepared->before);
+    perform(slot, &slot->descriptors);
+    perform(slot, &slot->prepared->after);
+    execute(slot);
 }
 
 FL_CHILD_CODE void fl_child_self_test(void *slot) {

@@ -1,22 +1,18 @@
-/*
- * A parallel move. A map whose target nobody has to read any more may be carried out; that ends all
- * chains and leaves cycles, each opened by saving one descriptor in a spare number. By then every
- * target is open, since it was moved to or is the source of another, so the kernel's lowest free
- * number is never a target.
- */
 #include "descriptor.h"
 
-#include <stdint.h>
 #include <errno.h>
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* The first map whose `to` is not below the one asked for. */
+#include "command.h"
+
+/* The first source whose `to` is not below the one asked for. */
 static size_t lower_bound(const struct fl_descriptors *d, int to) {
     size_t low = 0, high = d->count;
     while (low < high) {
         size_t middle = low + (high - low) / 2;
-        if (d->maps[middle].to < to)
+        if (d->sources[middle].to < to)
             low = middle + 1;
         else
             high = middle;
@@ -24,110 +20,132 @@ static size_t lower_bound(const struct fl_descriptors *d, int to) {
     return low;
 }
 
-/* The map whose target this is, or `count`. */
-static size_t find(const struct fl_descriptors *d, int to) {
+size_t fl_descriptors_find(const struct fl_descriptors *d, int to) {
     size_t i = lower_bound(d, to);
-    return i < d->count && d->maps[i].to == to ? i : d->count;
+    return i < d->count && d->sources[i].to == to ? i : d->count;
 }
 
-int fl_descriptors_add(struct fl_descriptors *d, int to, int from) {
-    if (to < 0 || from < 0)
+static int add(struct fl_descriptors *d, const struct fl_source *source) {
+    if (source->to < 0 || source->from < 0)
         return -EBADF;
-    if (find(d, to) < d->count)
+    if (fl_descriptors_find(d, source->to) < d->count)
         return -EEXIST;
     if (d->count == d->room) {
         size_t room = d->room ? 2 * d->room : 4;
-        struct fl_map *maps = realloc(d->maps, room * sizeof *maps);
-        if (!maps)
+        struct fl_source *sources = realloc(d->sources, room * sizeof *sources);
+        if (!sources)
             return -ENOMEM;
-        d->maps = maps;
+        d->sources = sources;
         d->room = room;
     }
-    size_t i = lower_bound(d, to);
-    memmove(&d->maps[i + 1], &d->maps[i], (d->count - i) * sizeof *d->maps);
-    d->maps[i] = (struct fl_map){.to = to, .from = from};
+    size_t i = lower_bound(d, source->to);
+    memmove(&d->sources[i + 1], &d->sources[i], (d->count - i) * sizeof *d->sources);
+    d->sources[i] = *source;
     d->count++;
     return 0;
 }
 
-struct plan {
-    const struct fl_descriptors *d;
-    size_t *readers; /* of each target, the maps that still have to read it; DONE: carried out */
-    struct fl_moves *moves;
-};
-
-#define DONE SIZE_MAX
-
-static void emit(struct plan *p, enum fl_move_kind kind, int to, int from) {
-    p->moves->move[p->moves->count++] = (struct fl_move){kind, to, from};
+int forkless_command_fd(forkless_command *c, int child_fd, int parent_fd) {
+    int rc = fl_set_begin(c);
+    if (rc < 0)
+        return rc;
+    const struct fl_source source = {.kind = FL_FROM, .to = child_fd, .from = parent_fd};
+    return fl_set_end(c, __func__, child_fd, add(&c->descriptors, &source));
 }
 
-/* Carries out a map, if nobody reads its target, then the one that it alone held back, and so on.
- */
-static void run_chain(struct plan *p, size_t i) {
-    while (i < p->d->count && p->readers[i] == 0) {
-        const struct fl_map *map = &p->d->maps[i];
-        emit(p, FL_MOVE, map->to, map->from);
-        p->readers[i] = DONE;
-        i = find(p->d, map->from);
-        if (i < p->d->count && p->readers[i] != DONE)
-            p->readers[i]--;
-    }
+int forkless_command_file(forkless_command *c, int child_fd, const char *path, int flags,
+                          mode_t mode) {
+    int rc = fl_set_begin(c);
+    if (rc < 0)
+        return rc;
+    if (!path || !*path)
+        return fl_set_end(c, __func__, child_fd, -EINVAL);
+    const struct fl_source source = {
+        .kind = FL_FILE,
+        .to = child_fd,
+        .path = fl_copy_string(c, path),
+        .flags = flags,
+        .mode = mode,
+    };
+    rc = source.path ? add(&c->descriptors, &source) : -ENOMEM;
+    return fl_set_end(c, __func__, child_fd, rc);
 }
 
-static void run_cycle(struct plan *p, size_t i) {
-    int first = p->d->maps[i].to;
-    struct fl_move *save = &p->moves->move[p->moves->count];
-    emit(p, FL_SAVE, -1, first);
-    for (;;) {
-        const struct fl_map *map = &p->d->maps[i];
-        p->readers[i] = DONE;
-        if (map->from == first)
-            break;
-        emit(p, FL_MOVE, map->to, map->from);
-        i = find(p->d, map->from);
-    }
-    save->to = p->d->maps[i].to;
-    emit(p, FL_RESTORE, save->to, -1);
-}
-
-static void run(struct plan *p) {
-    const struct fl_descriptors *d = p->d;
-    for (size_t i = 0; i < d->count; i++)
-        if (d->maps[i].from == d->maps[i].to) {
-            emit(p, FL_KEEP, d->maps[i].to, d->maps[i].from);
-            p->readers[i] = DONE;
-        }
-    for (size_t i = 0; i < d->count; i++) {
-        size_t read = find(d, d->maps[i].from);
-        if (read < d->count && p->readers[read] != DONE)
-            p->readers[read]++;
-    }
-    for (size_t i = 0; i < d->count; i++)
-        run_chain(p, i);
-    for (size_t i = 0; i < d->count; i++)
-        if (p->readers[i] != DONE)
-            run_cycle(p, i);
-}
-
-int fl_descriptors_plan(struct fl_descriptors *d) {
-    if (d->count == 0 || atomic_load_explicit(&d->moves, memory_order_acquire))
-        return 0;
-    /* A cycle of n takes n + 1 moves, and n is at least 2. */
-    struct plan p = {.d = d,
-                     .readers = calloc(d->count, sizeof *p.readers),
-                     .moves = calloc(1, sizeof *p.moves + 2 * d->count * sizeof *p.moves->move)};
-    struct fl_moves *none = NULL;
-    int rc = p.readers && p.moves ? 0 : -ENOMEM;
+int forkless_command_pipe(forkless_command *c, int child_fd, enum forkless_end child_end) {
+    int rc = fl_set_begin(c);
+    if (rc < 0)
+        return rc;
+    const struct fl_source source = {.kind = FL_PIPE, .to = child_fd, .flags = (int)child_end};
+    if (child_end != FORKLESS_READS && child_end != FORKLESS_WRITES)
+        rc = -EINVAL;
+    else if (c->descriptors.pipes == FORKLESS_PIPES)
+        rc = -E2BIG;
+    else
+        rc = add(&c->descriptors, &source);
     if (rc == 0)
-        run(&p);
-    if (rc < 0 || !atomic_compare_exchange_strong(&d->moves, &none, p.moves))
-        free(p.moves);
-    free(p.readers);
-    return rc;
+        c->descriptors.pipes++;
+    return fl_set_end(c, __func__, child_fd, rc);
+}
+
+int forkless_command_memory(forkless_command *c, int child_fd, const void *data, size_t size) {
+    int rc = fl_set_begin(c);
+    if (rc < 0)
+        return rc;
+    if ((!data && size > 0) || size > LONG_MAX)
+        return fl_set_end(c, __func__, child_fd, -EINVAL);
+    const struct fl_source source = {
+        .kind = FL_MEMORY,
+        .to = child_fd,
+        .data = fl_copy(c, data, size),
+        .size = size,
+    };
+    rc = source.data ? add(&c->descriptors, &source) : -ENOMEM;
+    return fl_set_end(c, __func__, child_fd, rc);
+}
+
+/* Whether this descriptor is, by one `same` or several, what the other is. */
+static bool leads_to(const struct fl_descriptors *d, int fd, int other) {
+    for (;;) {
+        if (fd == other)
+            return true;
+        size_t i = fl_descriptors_find(d, fd);
+        if (i == d->count || d->sources[i].kind != FL_SAME)
+            return false;
+        fd = d->sources[i].from;
+    }
+}
+
+int forkless_command_same(forkless_command *c, int child_fd, int as_child_fd) {
+    int rc = fl_set_begin(c);
+    if (rc < 0)
+        return rc;
+    const struct fl_source source = {.kind = FL_SAME, .to = child_fd, .from = as_child_fd};
+    if (child_fd >= 0 && leads_to(&c->descriptors, as_child_fd, child_fd))
+        rc = -ELOOP;
+    else
+        rc = add(&c->descriptors, &source);
+    return fl_set_end(c, __func__, child_fd, rc);
+}
+
+int forkless_command_inherit_fds(forkless_command *c) {
+    int rc = fl_set_begin(c);
+    if (rc < 0)
+        return rc;
+    c->descriptors.inherits = true;
+    return 0;
+}
+
+int fl_descriptors_check(const struct fl_descriptors *d, int *index) {
+    for (size_t i = 0; i < d->count; i++) {
+        const struct fl_source *s = &d->sources[i];
+        *index = s->to;
+        if (s->kind == FL_SAME && s->from > 2 && !d->inherits &&
+            fl_descriptors_find(d, s->from) == d->count)
+            return -EBADF;
+    }
+    return 0;
 }
 
 void fl_descriptors_free(struct fl_descriptors *d) {
-    free(d->maps);
-    free(d->moves);
+    free(d->sources);
 }

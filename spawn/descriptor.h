@@ -1,42 +1,34 @@
-/* Which descriptor of the child is which of the parent's, and the order of system calls that makes
- * it so. Private. */
+/* What the child's descriptors are, as it was asked for. Private. */
 #ifndef FL_DESCRIPTOR_H
 #define FL_DESCRIPTOR_H
 
-#include <stdatomic.h>
+#include <stdbool.h>
 #include <stddef.h>
+#include <sys/types.h>
 
-struct fl_map {
-    int to, from;
-};
+enum fl_source_kind { FL_FROM, FL_FILE, FL_MEMORY, FL_PIPE, FL_SAME };
 
-enum fl_move_kind {
-    FL_KEEP,    /* `to` stays open over exec */
-    FL_MOVE,    /* `to` becomes `from` */
-    FL_SAVE,    /* the spare becomes `from`; `to` is the map that needs it */
-    FL_RESTORE, /* `to` becomes the spare */
-};
-
-struct fl_move {
-    enum fl_move_kind kind;
-    int to, from;
-};
-
-struct fl_moves {
-    size_t count;
-    struct fl_move move[];
+struct fl_source {
+    enum fl_source_kind kind;
+    int to;
+    int from;         /* the caller's descriptor; of FL_SAME the child's */
+    const char *path; /* FL_FILE */
+    int flags;        /* FL_FILE; of FL_PIPE the child's end */
+    mode_t mode;
+    const void *data; /* FL_MEMORY */
+    size_t size;
 };
 
 struct fl_descriptors {
-    struct fl_map *maps; /* by `to`, ascending */
-    size_t count, room;
-    _Atomic(struct fl_moves *) moves; /* made once, by whoever is first */
+    struct fl_source *sources; /* by `to`, ascending, each once */
+    size_t count, room, pipes;
+    bool inherits; /* nothing is closed */
 };
 
-/* -EBADF, -EEXIST, -ENOMEM. */
-int fl_descriptors_add(struct fl_descriptors *, int to, int from);
-/* Makes `moves`, from any thread, unless they are there or nothing is mapped. -ENOMEM. */
-int fl_descriptors_plan(struct fl_descriptors *);
+/* The source of this descriptor, or `count`. */
+size_t fl_descriptors_find(const struct fl_descriptors *, int to);
+/* -EBADF with *index: a `same` of a descriptor that nothing sets. */
+int fl_descriptors_check(const struct fl_descriptors *, int *index);
 void fl_descriptors_free(struct fl_descriptors *);
 
 #endif

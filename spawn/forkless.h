@@ -8,7 +8,7 @@
  * What a child gets unless a command says otherwise: descriptors 0, 1 and 2 (unless they are marked
  * close-on-exec), every other one closed at exec; an empty signal mask; default handlers; SIGPIPE
  * at its default; other ignored signals as they are in the caller; the calling thread's everything
- * else (working directory, user, limits, nice, affinity).
+ * else (working directory, user, limits, nice, affinity, umask, process group, session).
  *
  * Conventions. Functions that can fail return 0 or -errno; spawn, start, wait, kill, pidfd and
  * child_free leave errno alone. Times are nanoseconds, deadlines on CLOCK_MONOTONIC. Strings and
@@ -35,6 +35,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <sys/resource.h>
+#include <sys/select.h> /* sigset_t */
 #include <sys/types.h>
 
 #ifdef __cplusplus
@@ -46,27 +47,48 @@ typedef struct forkless_child forkless_child;
 
 /* ---- errors ---- */
 
-/* Where something failed. */
+/* Where something failed; from HANDLERS to EXEC in the order in which a child takes them. */
 enum forkless_step {
     FORKLESS_STEP_NONE,
-    FORKLESS_STEP_ARGUMENT,   /* an argument of this very call */
-    FORKLESS_STEP_SETTER,     /* an earlier setter of the command; `subject` is its name */
-    FORKLESS_STEP_SLOT,       /* memory for the child's stack and the plan of its descriptors */
-    FORKLESS_STEP_CLONE,      /* making the child */
-    FORKLESS_STEP_HANDLERS,   /* default signal handlers; `index` is the signal */
-    FORKLESS_STEP_CLOSE,      /* marking the other descriptors close-on-exec */
+    FORKLESS_STEP_ARGUMENT,  /* an argument of this very call */
+    FORKLESS_STEP_SETTER,    /* an earlier setter of the command; `subject` is its name */
+    FORKLESS_STEP_HELPER,    /* what takes a child with memory of its own; `subject` says what */
+    FORKLESS_STEP_SLOT,      /* memory for the child's stack, for the plan of its descriptors */
+    FORKLESS_STEP_PIPE,      /* making a pipe; `index` is the child's descriptor */
+    FORKLESS_STEP_CGROUP,    /* a birth in that cgroup; `index` is its descriptor */
+    FORKLESS_STEP_CLONE,     /* making the child */
+    FORKLESS_STEP_HANDLERS,  /* default signal handlers; `index` is the signal */
+    FORKLESS_STEP_NAMESPACE, /* `index` is its descriptor */
+    FORKLESS_STEP_UMASK,
+    FORKLESS_STEP_CWD, /* `subject` is the path, or `index` the descriptor */
+    FORKLESS_STEP_SESSION,
+    FORKLESS_STEP_GROUP,      /* `index` is the group to join, 0: its own */
+    FORKLESS_STEP_CLOSE,      /* closing the other descriptors at exec */
     FORKLESS_STEP_DESCRIPTOR, /* `index` is the child's descriptor, `subject` says from which */
-    FORKLESS_STEP_MASK,       /* the empty signal mask */
-    FORKLESS_STEP_SIGPIPE,    /* SIGPIPE's default */
-    FORKLESS_STEP_EXEC,       /* `subject` is the program */
+    FORKLESS_STEP_FILE,       /* `index` is the child's descriptor, `subject` the path */
+    FORKLESS_STEP_MEMORY,     /* a memfd; `index` is the child's descriptor */
+    FORKLESS_STEP_TERMINAL,   /* `index` is the child's descriptor */
+    FORKLESS_STEP_FOREGROUND, /* `index` is the child's descriptor */
+    FORKLESS_STEP_RLIMIT,     /* `index` is the resource */
+    FORKLESS_STEP_NO_NEW_PRIVS,
+    FORKLESS_STEP_DEATH_SIGNAL, /* `index` is the signal */
+    FORKLESS_STEP_IO_PRIORITY,
+    FORKLESS_STEP_AFFINITY,
+    FORKLESS_STEP_NICE,
+    FORKLESS_STEP_SCHEDULER, /* `index` is the policy */
+    FORKLESS_STEP_SIGNAL,    /* what a signal does; `index` is the signal */
+    FORKLESS_STEP_MASK,      /* the signal mask */
+    FORKLESS_STEP_EXEC,      /* `subject` is the program */
     FORKLESS_STEP_WAIT,
 };
 
 typedef struct forkless_error {
     int code; /* -errno, 0 when there was no error */
     enum forkless_step step;
-    int index; /* what `step` says (setter: the argument's or descriptor's number), else -1 */
+    int index; /* what `step` says (setter: the argument's, descriptor's, ... number), else -1 */
     char subject[128]; /* what `step` says, else empty; a longer one keeps its end */
+    char reason[128]; /* of exec, where the errno does not say it: "its interpreter ... is missing",
+                         else empty */
     uint64_t reserved[4];
 } forkless_error;
 
@@ -82,34 +104,177 @@ const char *forkless_step_name(enum forkless_step step);
 /* ---- command: what is to be started, as data ---- */
 
 /*
- * `program` is a path; it is not searched for. It is also argument 0. The environment is the
- * caller's `environ` as it is now. The caller frees the command, whenever it likes: children that
- * need it keep it alive.
+ * `program` is a path, relative to the child's working directory, or with
+ * forkless_command_search() a name. It is also argument 0. The environment is the caller's
+ * `environ` as it is now. The caller frees the command, whenever it likes: children that need it
+ * keep it alive.
  *
  * A command is fixed by its first use: setters then return -EBUSY. Until then the first error of a
- * setter sticks, and spawn and start refuse the command with it.
+ * setter sticks, and spawn and start refuse the command with it. All setters: -EINVAL for a NULL or
+ * freed command, -ENOMEM, -EBUSY. What is set twice is as it was set last, but for descriptors.
  *
  * -EINVAL: NULL or an empty program. -ENOMEM.
  */
 int forkless_command_new(forkless_command **out, const char *program);
 void forkless_command_free(forkless_command *command); /* NULL is fine */
 
-/* One more argument. -EINVAL: NULL. -ENOMEM, -EBUSY. */
-int forkless_command_arg(forkless_command *command, const char *argument);
-
-/* The whole environment, an array of "NAME=value" ended by NULL. -EINVAL: NULL. -ENOMEM, -EBUSY. */
-int forkless_command_env(forkless_command *command, char *const environment[]);
+/* ---- command: program, arguments, environment ---- */
 
 /*
- * The child's descriptor `child_fd` is the caller's `parent_fd`, as that number stands when the
- * command is started. All these happen at once: {1 from 2, 2 from 1} swaps. `child_fd` =
- * `parent_fd` hands a descriptor down under its own number. The caller's descriptors and their
- * flags stay as they are.
+ * A program without a slash is searched for, by the child and in its working directory, along the
+ * PATH of its own environment as the command has it; along /bin:/usr/bin where that has no PATH. An
+ * empty entry is the working directory. As execvp(3) does, it goes on after ENOENT, ENOTDIR and
+ * EACCES, and fails with EACCES when it met that; a script without "#!" is ENOEXEC, no shell steps
+ * in.
+ */
+int forkless_command_search(forkless_command *command);
+
+/*
+ * The program is this descriptor of the caller, as the number stands at the start (execveat(2));
+ * `program` is then only its name. A script cannot read a descriptor that is closed at exec, and
+ * this one is: ENOENT, step `exec`. -EBADF: a negative number.
+ */
+int forkless_command_program_fd(forkless_command *command, int parent_fd);
+
+/* One more argument. -EINVAL: NULL. */
+int forkless_command_arg(forkless_command *command, const char *argument);
+/* Argument 0, the name that the program sees; may be empty. -EINVAL: NULL. */
+int forkless_command_arg0(forkless_command *command, const char *name);
+
+/* The whole environment, an array of "NAME=value" ended by NULL, {NULL} for none. -EINVAL: NULL. */
+int forkless_command_env(forkless_command *command, char *const environment[]);
+/* One variable of it; a NULL value takes it out. -EINVAL: a name that is NULL, empty or has a '='.
+ */
+int forkless_command_setenv(forkless_command *command, const char *name, const char *value);
+
+/* ---- command: files ---- */
+
+/* The working directory, by path (relative to the caller's at the start) or by a descriptor of the
+ * caller. -EINVAL: NULL, empty. -EBADF: a negative number. */
+int forkless_command_cwd(forkless_command *command, const char *path);
+int forkless_command_cwd_fd(forkless_command *command, int parent_fd);
+
+/* -EINVAL: bits other than 0777. */
+int forkless_command_umask(forkless_command *command, mode_t mask);
+
+/*
+ * What the child's descriptor `child_fd` is. The caller's descriptors and their flags stay as they
+ * are. Each `child_fd` once.
  *
- * -EBADF: a negative number. -EEXIST: this `child_fd` was given before. -ENOMEM, -EBUSY. A
- * `parent_fd` that is not open is an error of spawn, step `descriptor`.
+ * fd: the caller's `parent_fd`, as that number stands when the command is started. All these happen
+ * at once: {1 from 2, 2 from 1} swaps. `child_fd` = `parent_fd` hands a descriptor down under its
+ * own number. A `parent_fd` that is not open is an error of spawn, step `descriptor`.
+ *
+ * file: opened by the child, with its working directory and umask, as open(2) with `flags` and
+ * `mode`. For nothing to read and nowhere to write: "/dev/null". A file that takes long to open (a
+ * FIFO without its other end, a dead mount) holds the caller of spawn; that of start it does not,
+ * and forkless_kill() ends the wait.
+ *
+ * pipe: one end of a new pipe, blocking; forkless_child_pipe() gives the other. At most
+ * FORKLESS_PIPES a command.
+ *
+ * memory: a new file in memory (memfd) that holds `size` bytes of `data`, read from its start and
+ * the child's own.
+ *
+ * same: what the child's `as_child_fd` is, for 2>&1.
+ *
+ * -EBADF: a negative number; of same, at the start: `as_child_fd` is above 2 and nothing sets it.
+ * -EEXIST: this `child_fd` was given before. -ELOOP: a circle of `same`. -EINVAL: NULL, an empty
+ * path, both or no end of a pipe. -E2BIG: too many pipes.
  */
 int forkless_command_fd(forkless_command *command, int child_fd, int parent_fd);
+int forkless_command_file(forkless_command *command, int child_fd, const char *path, int flags,
+                          mode_t mode);
+enum forkless_end { FORKLESS_READS = 1, FORKLESS_WRITES };
+#define FORKLESS_PIPES 8
+int forkless_command_pipe(forkless_command *command, int child_fd, enum forkless_end child_end);
+int forkless_command_memory(forkless_command *command, int child_fd, const void *data, size_t size);
+int forkless_command_same(forkless_command *command, int child_fd, int as_child_fd);
+
+/* Closes nothing: the child has every descriptor of the caller that is not marked close-on-exec. */
+int forkless_command_inherit_fds(forkless_command *command);
+
+/* ---- command: group, session, terminal ---- */
+
+/* A new process group (0), or one of the caller's session to join. -EINVAL: negative, or with a
+ * session one to join. */
+int forkless_command_group(forkless_command *command, pid_t group);
+/* A new session, and with it a new group. -EINVAL: a group to join was set. */
+int forkless_command_session(forkless_command *command);
+/* A new session whose controlling terminal is the child's descriptor `child_fd`. Errors as
+ * session; -EBADF: a negative number. */
+int forkless_command_terminal(forkless_command *command, int child_fd);
+/* The child's group becomes the foreground group of the terminal `child_fd`, from the background
+ * too. -EBADF: a negative number. */
+int forkless_command_foreground(forkless_command *command, int child_fd);
+
+/* ---- command: signals ---- */
+
+/* The signals that the child blocks; NULL: those that the calling thread blocks at the start. */
+int forkless_command_mask(forkless_command *command, const sigset_t *mask);
+
+enum forkless_disposition {
+    FORKLESS_INHERIT, /* ignored if the caller ignores it, else the default: as exec has it */
+    FORKLESS_DEFAULT,
+    FORKLESS_IGNORE,
+};
+#define FORKLESS_ALL_SIGNALS 0
+/*
+ * What a signal, or each of them, does in the child. Without this SIGPIPE is FORKLESS_DEFAULT and
+ * all others are FORKLESS_INHERIT; FORKLESS_ALL_SIGNALS makes 62 system calls. -EINVAL: no such
+ * signal or disposition, or one that cannot be changed.
+ */
+int forkless_command_signal(forkless_command *command, int signal,
+                            enum forkless_disposition disposition);
+
+/* ---- command: limits and privileges ---- */
+
+/* A resource limit, set when the descriptors are in place. -EINVAL: an unknown resource, a soft
+ * limit above the hard one, NULL. */
+int forkless_command_rlimit(forkless_command *command, int resource, const struct rlimit *limit);
+/* Nice value, -20 to 19. -EINVAL: another. */
+int forkless_command_nice(forkless_command *command, int nice);
+/* Policy and priority as sched_setscheduler(2); priority 0 but for SCHED_FIFO and SCHED_RR. With
+ * SCHED_RESET_ON_FORK or without. -EINVAL: unknown policy, or a priority that it does not have. */
+int forkless_command_scheduler(forkless_command *command, int policy, int priority);
+/* The CPUs that the child may run on: a cpu_set_t, or as much of one as `size` bytes, as
+ * sched_setaffinity(2). -EINVAL: NULL, size 0, no CPU. */
+int forkless_command_affinity(forkless_command *command, const void *cpus, size_t size);
+/* I/O priority as ioprio_set(2): class 1 (real time), 2 (best effort), 3 (idle), 0 (none), level 0
+ * to 7. -EINVAL: another. */
+int forkless_command_io_priority(forkless_command *command, int io_class, int level);
+int forkless_command_no_new_privs(forkless_command *command);
+/* The signal that the child gets when the *thread* that started it ends (prctl(2)); a child that is
+ * too late for that ends with status 127. -EINVAL: no such signal. */
+int forkless_command_death_signal(forkless_command *command, int signal);
+
+/*
+ * The child is born in this cgroup (v2), by a descriptor of its folder in the caller. Such a child
+ * is always made by clone3_vfork. Errors of spawn, step `cgroup`: -EBADF: no cgroup v2; -EBUSY: it
+ * is frozen (the child would hold its caller), or it hands controllers down; -EACCES, -ENODEV,
+ * -EOPNOTSUPP; -ENOSYS, -E2BIG, -EPERM, -EINVAL: the kernel (before 5.7) or a filter cannot.
+ * -ENOTSUP, step `helper`: its memory, or that of a cgroup above it, is limited. -EBADF: a negative
+ * number.
+ */
+int forkless_command_cgroup(forkless_command *command, int parent_fd);
+
+/*
+ * The child enters this namespace, by a descriptor of it in the caller; `type` is its CLONE_NEW....
+ * A pid namespace takes effect for the child's children only. -ENOTSUP: CLONE_NEWTIME, which no
+ * process that shares memory can enter. CLONE_NEWUSER: as the setters below. -EINVAL: no such type.
+ * -EBADF: a negative number.
+ */
+int forkless_command_namespace(forkless_command *command, int parent_fd, int type);
+
+/*
+ * These would change the caller too as long as the child shares its memory. Spawn and start refuse
+ * such a command until there is a helper with memory of its own: -ENOTSUP, step `helper`. -EINVAL:
+ * an id of -1, a score that is not from -1000 to 1000, NULL groups.
+ */
+int forkless_command_uid(forkless_command *command, uid_t uid);
+int forkless_command_gid(forkless_command *command, gid_t gid);
+int forkless_command_groups(forkless_command *command, size_t count, const gid_t groups[]);
+int forkless_command_oom_score(forkless_command *command, int score);
 
 /* ---- spawn and start ---- */
 
@@ -133,6 +298,36 @@ int forkless_command_fd(forkless_command *command, int child_fd, int parent_fd);
 int forkless_spawn(const forkless_command *command, forkless_child **out, forkless_error *error);
 int forkless_start(const forkless_command *command, forkless_child **out, forkless_error *error);
 
+/*
+ * What one child of a command that many share has differently. It is copied, into 16 KiB that come
+ * with the child's stack: nothing is allocated. A zeroed one changes nothing.
+ */
+typedef struct forkless_override {
+    const char *const *arguments; /* more arguments, behind the command's, ended by NULL; or NULL */
+    const struct forkless_map {
+        int child_fd,
+            parent_fd; /* as forkless_command_fd(), in the place of the command's or new */
+    } * maps;
+    size_t map_count;
+    uint64_t reserved[4]; /* 0 */
+} forkless_override;
+
+/* As spawn and start. `override` may be NULL. Errors more, step `argument`: -E2BIG: it does not
+ * fit; -EEXIST: a `child_fd` twice, or one that is no fd() of the command but something else;
+ * -EBADF: a negative number; -EINVAL: `reserved` is not 0. */
+int forkless_spawn_with(const forkless_command *command, const forkless_override *override,
+                        forkless_child **out, forkless_error *error);
+int forkless_start_with(const forkless_command *command, const forkless_override *override,
+                        forkless_child **out, forkless_error *error);
+
+/*
+ * Returns 0 when every child that was started before this call is past its exec, or gone: nothing
+ * of the library's shares the caller's memory then, unless other threads start more meanwhile. To
+ * be called before the caller changes its user, for instance. -ETIMEDOUT at the deadline, which is
+ * as that of forkless_wait().
+ */
+int forkless_quiesce(int64_t deadline_ns);
+
 /* ---- child: the handle ---- */
 
 enum forkless_mechanism {
@@ -141,10 +336,17 @@ enum forkless_mechanism {
     FORKLESS_CLONE_VFORK,   /* clone with the same, where clone3 is refused */
 };
 
-/* What was used for this child; 0 for NULL. */
+/* What was used for this child, and what the call would have taken if it could; 0 for NULL. */
 enum forkless_mechanism forkless_mechanism(const forkless_child *child);
+enum forkless_mechanism forkless_mechanism_asked(const forkless_child *child);
 /* "clone3_vm", ...; "unknown" for a number that is none. */
 const char *forkless_mechanism_name(enum forkless_mechanism mechanism);
+/*
+ * From now on no mechanism of the process comes before this one in the list above:
+ * FORKLESS_CLONE3_VFORK holds the callers of start, for a debugger; FORKLESS_CLONE3_VM takes it
+ * back. -EINVAL: no mechanism.
+ */
+int forkless_mechanism_limit(enum forkless_mechanism first);
 
 /* The process id; -EINVAL for NULL. It stays this child's until the child is waited for. */
 pid_t forkless_pid(const forkless_child *child);
@@ -155,6 +357,13 @@ pid_t forkless_pid(const forkless_child *child);
  * through a fork. -EMFILE, -ENFILE, -ENOMEM. -ENOSYS, -EPERM: the kernel has none, or a filter.
  */
 int forkless_pidfd(forkless_child *child);
+
+/*
+ * The caller's end of the pipe at the child's descriptor `child_fd`: close-on-exec, blocking, 3 or
+ * above. It is then the caller's to close; forkless_child_free() closes those that nobody took.
+ * -EBADF: the child has no such pipe, or its end was taken.
+ */
+int forkless_child_pipe(forkless_child *child, int child_fd);
 
 enum forkless_whom {
     FORKLESS_CHILD, /* the process itself */
@@ -197,10 +406,10 @@ int forkless_wait(forkless_child *child, int64_t deadline_ns, forkless_status *s
                   forkless_error *error);
 
 /*
- * Ends the handle and closes its pidfd; NULL is fine. A child that still runs goes on, and is the
- * caller's to reap by other means, as after posix_spawn (waitpid, which finds it once it has
- * exec'd); one that fails before exec is reaped by the library, at the latest when the next handle
- * is freed.
+ * Ends the handle and closes its pidfd and pipes; NULL is fine. A child that still runs goes on,
+ * and is the caller's to reap by other means, as after posix_spawn (waitpid, which finds it once it
+ * has exec'd); one that fails before exec is reaped by the library, at the latest when the next
+ * handle is freed.
  */
 void forkless_child_free(forkless_child *child);
 

@@ -6,6 +6,7 @@
 
 #include "arch/syscall.h"
 #include "cancel.h"
+#include "pipe.h"
 #include "reap.h"
 
 const char *forkless_mechanism_name(enum forkless_mechanism mechanism) {
@@ -21,11 +22,15 @@ const char *forkless_mechanism_name(enum forkless_mechanism mechanism) {
 }
 
 enum forkless_mechanism forkless_mechanism(const forkless_child *child) {
-    return child ? child->mechanism : (enum forkless_mechanism)0;
+    return fl_slot_is_held(child) ? child->mechanism : (enum forkless_mechanism)0;
+}
+
+enum forkless_mechanism forkless_mechanism_asked(const forkless_child *child) {
+    return fl_slot_is_held(child) ? child->asked : (enum forkless_mechanism)0;
 }
 
 pid_t forkless_pid(const forkless_child *child) {
-    return child ? child->pid : -EINVAL;
+    return fl_slot_is_held(child) ? child->pid : -EINVAL;
 }
 
 static struct fl_cancel lock(forkless_child *child) {
@@ -62,10 +67,10 @@ int fl_pidfd(forkless_child *child) {
 }
 
 int forkless_pidfd(forkless_child *child) {
-    if (!child)
-        return -EINVAL;
-    if (!fl_slot_is_ours(child))
+    if (child && !fl_slot_is_ours(child))
         return -ESRCH;
+    if (!fl_slot_is_held(child))
+        return -EINVAL;
     struct fl_cancel before = lock(child);
     int fd = fl_pidfd(child);
     unlock(child, before);
@@ -89,10 +94,10 @@ static int send(forkless_child *child, int signal) {
 }
 
 int forkless_kill(forkless_child *child, int signal, enum forkless_whom whom) {
-    if (!child || whom != FORKLESS_CHILD)
-        return -EINVAL;
-    if (!fl_slot_is_ours(child))
+    if (child && !fl_slot_is_ours(child))
         return -ESRCH;
+    if (!fl_slot_is_held(child) || whom != FORKLESS_CHILD)
+        return -EINVAL;
     struct fl_cancel before = lock(child);
     int rc = send(child, signal);
     unlock(child, before);
@@ -100,10 +105,11 @@ int forkless_kill(forkless_child *child, int signal, enum forkless_whom whom) {
 }
 
 void forkless_child_free(forkless_child *child) {
-    if (!child || !fl_slot_is_ours(child))
+    if (!child || !atomic_exchange(&child->held, false))
         return;
     int saved = errno;
     int fd = atomic_exchange(&child->pidfd, -1);
+    fl_pipes_close_ours(child);
     fl_slot_end(child);
     if (fd >= 0)
         fl_syscall(SYS_close, fd, 0, 0, 0, 0);

@@ -17,7 +17,7 @@
 #include "error.h"
 #include "reap.h"
 
-enum { FIRST_CHUNK = 16, CHUNKS = 16, RECORD = 1024 };
+enum { FIRST_CHUNK = 16, CHUNKS = 16, RECORD = 1024, ROOM = 16 * 1024 };
 _Static_assert(sizeof(forkless_child) <= RECORD,
                "the handle has the last KiB of the stack's pages");
 
@@ -33,13 +33,17 @@ static size_t page(void) {
     return (size_t)sysconf(_SC_PAGESIZE);
 }
 
-/* A guard page, then the stack, then the handle. */
+static size_t whole_pages(size_t size) {
+    return (size + page() - 1) / page() * page();
+}
+
+/* Room, a guard page, then the stack with the handle behind it. */
 static size_t body(void) {
-    return (FL_STACK_SIZE + RECORD + page() - 1) / page() * page();
+    return whole_pages(FL_STACK_SIZE + RECORD);
 }
 
 static size_t stride(void) {
-    return page() + body();
+    return whole_pages(ROOM) + page() + body();
 }
 
 static forkless_child *at(char *chunk, uint32_t i) {
@@ -158,7 +162,11 @@ void fl_slot_give(forkless_child *slot) {
     if (slot->command)
         fl_command_drop(slot->command);
     slot->command = NULL;
+    slot->prepared = NULL;
     slot->record = (struct fl_record){0};
+    slot->pipe_count = 0;
+    slot->room_used = 0;
+    atomic_store_explicit(&slot->held, false, memory_order_relaxed);
     slot->status = (forkless_status){0};
     slot->reaped = false;
     slot->pidfd = -1;
@@ -206,20 +214,43 @@ bool fl_slot_is_ours(const forkless_child *slot) {
     return slot->number != 0;
 }
 
-static int source_of(const forkless_command *c, int to) {
-    const struct fl_descriptors *d = &c->descriptors;
-    for (size_t i = 0; i < d->count; i++)
-        if (d->maps[i].to == to)
-            return d->maps[i].from;
-    return -1;
+bool fl_slot_is_held(const forkless_child *slot) {
+    return slot && atomic_load_explicit(&slot->held, memory_order_relaxed);
 }
 
-int fl_record_error(const forkless_child *slot, forkless_error *error) {
-    const struct fl_record *r = &slot->record;
+static char *room_of(forkless_child *slot) {
+    return (char *)slot + RECORD - stride();
+}
+
+int fl_slot_open_room(forkless_child *slot) {
+    if (!slot->room_open && mprotect(room_of(slot), whole_pages(ROOM), PROT_READ | PROT_WRITE) < 0)
+        return -errno;
+    slot->room_open = true;
+    return 0;
+}
+
+void *fl_slot_room(forkless_child *slot, size_t size) {
+    size_t from = slot->room_used;
+    if (size > ROOM - from)
+        return NULL;
+    slot->room_used = (from + size + 15) / 16 * 16;
+    return room_of(slot) + from;
+}
+
+forkless_child *fl_slot_number(uint32_t number) {
+    struct pool *p = atomic_load_explicit(&pool, memory_order_acquire);
+    if (!p || number > atomic_load_explicit(&p->fresh, memory_order_acquire))
+        return NULL;
+    return by_number(p, number);
+}
+
+int fl_record_error(const struct fl_record *r, const forkless_command *c, forkless_error *error) {
     char numbers[48];
-    snprintf(numbers, sizeof numbers, "%d from %d", r->index, source_of(slot->command, r->index));
-    const char *subject = r->step == FORKLESS_STEP_EXEC         ? slot->command->program
-                          : r->step == FORKLESS_STEP_DESCRIPTOR ? numbers
-                                                                : NULL;
+    const char *subject = r->subject;
+    if (r->step == FORKLESS_STEP_DESCRIPTOR) {
+        snprintf(numbers, sizeof numbers, "%d from %d", r->index, r->from);
+        subject = numbers;
+    } else if (r->step == FORKLESS_STEP_EXEC)
+        subject = c->program;
     return fl_error(error, r->code, r->step, r->index, subject);
 }

@@ -1,7 +1,7 @@
 /*
  * A slot is what one child needs of our memory: a stack with a guard page, the record that it
- * writes, the word that the kernel clears, and the handle, so that a spawn allocates nothing.
- * Private.
+ * writes, the word that the kernel clears, room for what it has differently from its command, and
+ * the handle, so that a spawn allocates nothing. Private.
  */
 #ifndef FL_SLOT_H
 #define FL_SLOT_H
@@ -18,7 +18,14 @@
 struct fl_record {
     int code; /* -errno; 0: nothing failed */
     enum forkless_step step;
-    int index;
+    int index, from;
+    const char *subject;
+};
+
+struct fl_pipe {
+    int child_fd;
+    int theirs; /* the child's end; -1 as soon as the child has it */
+    atomic_int ours;
 };
 
 struct forkless_child {
@@ -31,8 +38,23 @@ struct forkless_child {
     struct fl_record record;
     forkless_command *command; /* a reference; NULL: the slot has no child */
 
-    enum forkless_mechanism mechanism;
+    /* What the child reads beside the command. */
+    const struct fl_prepared *prepared;
+    struct fl_calls descriptors;
+    char *const *argv;
+    int program_fd; /* -1: none */
+    pid_t parent;   /* for a death signal */
+    uint64_t mask;  /* the caller's */
+    bool shares_table;
+    enum forkless_mechanism mechanism, asked;
+
+    atomic_uint births; /* of this slot: a word that is not zero may be another child's */
+    atomic_bool held;   /* somebody has the handle */
     pid_t pid;
+    unsigned pipe_count;
+    struct fl_pipe pipes[FORKLESS_PIPES];
+    size_t room_used;
+    bool room_open;
 
     pthread_mutex_t lock; /* of what follows: the pid is a stranger's once the child is reaped */
     atomic_int pidfd;     /* -1: none yet */
@@ -56,11 +78,22 @@ void fl_slot_end(forkless_child *);
 
 /* False for a handle that came through a fork: its memory has been wiped. */
 bool fl_slot_is_ours(const forkless_child *);
+/* False for NULL and for a handle that was freed, as long as no other child has its slot. */
+bool fl_slot_is_held(const forkless_child *);
+
+/* Room in the slot, for one child: to be opened first (0, -ENOMEM); aligned for anything; NULL:
+ * there is not so much. */
+int fl_slot_open_room(forkless_child *);
+void *fl_slot_room(forkless_child *, size_t size);
+
+/* Every slot that was ever taken, by numbers from 1; NULL: no more. */
+forkless_child *fl_slot_number(uint32_t number);
 
 void *fl_slot_stack(forkless_child *);
 enum { FL_STACK_SIZE = 16 * 1024 - 1024 };
 
-/* Fills *error, unless it is NULL, with what the child recorded, and returns its code. */
-int fl_record_error(const forkless_child *, forkless_error *error);
+/* Fills *error, unless it is NULL, with what a child of this command recorded, and returns its
+ * code. */
+int fl_record_error(const struct fl_record *, const forkless_command *, forkless_error *error);
 
 #endif

@@ -1,143 +1,160 @@
-/* spawn and start: one child, two mechanisms, and what to do where the kernel has neither. */
+/* spawn and start: from a command to a child, or to the reason why there is none. */
 #include <errno.h>
+#include <limits.h>
 #include <signal.h>
 
 #include "arch/syscall.h"
 #include "cancel.h"
-#include "child.h"
+#include "cgroup.h"
 #include "command.h"
+#include "create.h"
 #include "error.h"
+#include "override.h"
+#include "pipe.h"
+#include "policy.h"
 #include "reap.h"
 #include "slot.h"
 
-/* What this kernel, or a seccomp filter, has refused: remembered, so that it is asked once. */
-static atomic_bool no_clone3;
-static _Atomic enum { UNKNOWN, SHARED, COPIED } vfork_memory;
+static atomic_int first_mechanism;
 
-static long clone3(forkless_child *slot, uint64_t flags) {
-    struct fl_clone_args args = {
-        .flags = flags | FL_CLONE_VM | FL_CLONE_CLEAR_SIGHAND | FL_CLONE_CHILD_CLEARTID,
-        .child_tid = (uintptr_t)&slot->word,
-        .stack = (uintptr_t)fl_slot_stack(slot),
-        .stack_size = FL_STACK_SIZE,
-    };
-    return fl_clone3(&args, sizeof args, fl_child, slot);
+struct request {
+    forkless_command *command;
+    const forkless_override *override;
+    enum forkless_mechanism asked;
+};
+
+static int check(const struct request *r, forkless_error *error) {
+    forkless_command *c = r->command;
+    if (!c || c->freed)
+        return fl_error(error, -EINVAL, FORKLESS_STEP_ARGUMENT, -1, NULL);
+    if (c->code < 0)
+        return fl_error(error, c->code, FORKLESS_STEP_SETTER, c->index, c->setter);
+    if (c->helper)
+        return fl_error(error, -ENOTSUP, FORKLESS_STEP_HELPER, -1, c->helper);
+    int index, rc = fl_command_prepare(c, &index);
+    if (rc == -EBADF)
+        return fl_error(error, rc, FORKLESS_STEP_SETTER, index, "forkless_command_same");
+    if (rc < 0)
+        return fl_error(error, rc, FORKLESS_STEP_SLOT, -1, NULL);
+    return c->cgroup < 0 ? 0 : fl_cgroup_check(c->cgroup, error);
 }
 
-/* Without CLEAR_SIGHAND a handler of the parent's could run in the child: every signal is blocked
- * until they are gone. */
-static long clone_vfork(forkless_child *slot, void (*entry)(void *)) {
-    uint64_t all = ~UINT64_C(0), old;
-    char *top = (char *)fl_slot_stack(slot) + FL_STACK_SIZE;
-    long rc = fl_syscall(SYS_rt_sigprocmask, SIG_SETMASK, (long)&all, (long)&old, sizeof all, 0);
+static enum forkless_mechanism mechanism_for(const struct request *r) {
+    enum forkless_mechanism first =
+        (enum forkless_mechanism)atomic_load_explicit(&first_mechanism, memory_order_relaxed);
+    if (r->command->cgroup >= 0)
+        return FORKLESS_CLONE3_VFORK;
+    return r->asked > first ? r->asked : first;
+}
+
+/* All that the child reads. */
+static int fill(forkless_child *slot, const struct request *r, forkless_error *error) {
+    const forkless_command *c = slot->command;
+    slot->prepared = atomic_load_explicit(&c->prepared, memory_order_acquire);
+    slot->program_fd = c->program_fd;
+    slot->asked = r->asked;
+    slot->mechanism = mechanism_for(r);
+    if (slot->prepared->needs_parent)
+        slot->parent = (pid_t)fl_syscall(SYS_getpid, 0, 0, 0, 0, 0);
+    if (slot->prepared->needs_mask)
+        fl_syscall(SYS_rt_sigprocmask, SIG_BLOCK, 0, (long)&slot->mask, sizeof slot->mask, 0);
+    int rc = fl_pipes_open(slot, error);
     if (rc < 0)
         return rc;
-    rc = fl_clone(FL_CLONE_VM | FL_CLONE_VFORK | FL_CLONE_CHILD_CLEARTID, top, &slot->word, entry,
-                  slot);
-    fl_syscall(SYS_rt_sigprocmask, SIG_SETMASK, (long)&old, 0, sizeof old, 0);
+    rc = fl_override(slot, r->override, error);
+    if (rc < 0) {
+        fl_pipes_close_theirs(slot);
+        fl_pipes_close_ours(slot);
+    }
     return rc;
 }
 
-/*
- * Emulators and some tracers run vfork as fork: the child's error would never arrive and its parent
- * not wait. Found out with a child that only exits: the kernel clears a shared word before it lets
- * the parent go on.
- */
-static int test_vfork(forkless_child *slot) {
-    if (atomic_load(&vfork_memory) == UNKNOWN) {
-        atomic_store(&slot->word, 1);
-        long pid = clone_vfork(slot, fl_child_self_test);
-        if (pid < 0)
-            return pid == -EINVAL ? -ENOTSUP : (int)pid; /* an emulator that knows no such flags */
-        bool shared = atomic_load(&slot->word) == 0;
-        slot->pid = (pid_t)pid;
-        fl_reap_failed(slot);
-        atomic_store(&vfork_memory, shared ? SHARED : COPIED);
-    }
-    return atomic_load(&vfork_memory) == SHARED ? 0 : -ENOTSUP;
+static void wake_all(forkless_child *slot) {
+    atomic_store(&slot->word, 0);
+    fl_syscall(SYS_futex, (long)&slot->word, FL_FUTEX_WAKE, INT_MAX, 0, 0);
 }
 
-static bool is_refusal(long rc) {
-    return rc == -ENOSYS || rc == -EPERM || rc == -EINVAL || rc == -E2BIG;
-}
-
-/* The pid, or -errno. */
-static long create(forkless_child *slot, enum forkless_mechanism mechanism) {
-    if (!atomic_load_explicit(&no_clone3, memory_order_relaxed)) {
-        slot->mechanism = mechanism;
-        atomic_store_explicit(&slot->word, 1, memory_order_relaxed);
-        long rc = clone3(slot, mechanism == FORKLESS_CLONE3_VFORK ? FL_CLONE_VFORK : 0);
-        if (!is_refusal(rc))
-            return rc;
-        atomic_store(&no_clone3, true);
-    }
-    int rc = test_vfork(slot);
+/* Where the caller was held the child is past its exec, and what went wrong can be told at once. */
+static int launch(forkless_child *slot, const struct request *r, forkless_error *error) {
+    int rc = fill(slot, r, error);
     if (rc < 0)
         return rc;
-    slot->mechanism = FORKLESS_CLONE_VFORK;
-    atomic_store(&slot->word, 1);
-    return clone_vfork(slot, fl_child);
+    atomic_fetch_add(&slot->births, 1);
+    long pid = fl_create(slot);
+    fl_pipes_close_theirs(slot);
+    if (pid < 0) {
+        wake_all(slot);
+        bool cgroup = slot->command->cgroup >= 0 && pid != -EAGAIN && pid != -ENOMEM;
+        rc = fl_error(error, (int)pid, cgroup ? FORKLESS_STEP_CGROUP : FORKLESS_STEP_CLONE,
+                      cgroup ? slot->command->cgroup : -1, NULL);
+    } else {
+        slot->pid = (pid_t)pid;
+        if (slot->mechanism == FORKLESS_CLONE3_VM || slot->record.code == 0)
+            return 0;
+        rc = fl_record_error(&slot->record, slot->command, error);
+        fl_reap_failed(slot);
+    }
+    fl_pipes_close_ours(slot);
+    return rc;
 }
 
-static int launch(forkless_command *command, enum forkless_mechanism mechanism,
-                  forkless_child **out, forkless_error *error) {
-    fl_error(error, 0, FORKLESS_STEP_NONE, -1, NULL);
-    if (out)
-        *out = NULL;
-    if (!command || !out)
-        return fl_error(error, -EINVAL, FORKLESS_STEP_ARGUMENT, -1, NULL);
-    if (command->code < 0)
-        return fl_error(error, command->code, FORKLESS_STEP_SETTER, command->index,
-                        command->setter);
+static int run(const struct request *r, forkless_child **out, forkless_error *error) {
     forkless_child *slot;
-    int rc = fl_command_use(command);
-    if (rc == 0)
-        rc = fl_slot_take(&slot);
+    fl_error(error, 0, FORKLESS_STEP_NONE, -1, NULL);
+    if (!out)
+        return fl_error(error, -EINVAL, FORKLESS_STEP_ARGUMENT, -1, NULL);
+    *out = NULL;
+    int rc = check(r, error);
+    if (rc < 0)
+        return rc;
+    rc = fl_slot_take(&slot);
     if (rc < 0)
         return fl_error(error, rc, FORKLESS_STEP_SLOT, -1, NULL);
-
-    fl_command_take(command);
-    slot->command = command;
-    long pid = create(slot, mechanism);
-    if (pid < 0) {
-        atomic_store(&slot->word, 0);
+    fl_command_take(r->command);
+    slot->command = r->command;
+    rc = launch(slot, r, error);
+    if (rc < 0) {
         fl_slot_give(slot);
-        return fl_error(error, (int)pid, FORKLESS_STEP_CLONE, -1, NULL);
+        return rc;
     }
-    slot->pid = (pid_t)pid;
+    atomic_store_explicit(&slot->held, true, memory_order_relaxed);
     *out = slot;
     return 0;
 }
 
-/* Where the caller was held, the child is past its exec, and what went wrong can be told at once.
- */
-static int settle(forkless_child **out, forkless_error *error) {
-    forkless_child *slot = *out;
-    if (slot->mechanism == FORKLESS_CLONE3_VM || slot->record.code == 0)
-        return 0;
-    int rc = fl_record_error(slot, error);
-    fl_reap_failed(slot);
-    fl_slot_give(slot);
-    *out = NULL;
-    return rc;
-}
-
-static int run(const forkless_command *command, enum forkless_mechanism mechanism,
-               forkless_child **out, forkless_error *error) {
+static int run_undisturbed(const forkless_command *command, const forkless_override *override,
+                           enum forkless_mechanism asked, forkless_child **out,
+                           forkless_error *error) {
+    const struct request r = {(forkless_command *)command, override, asked};
     int saved = errno;
     struct fl_cancel before = fl_cancel_hold();
-    int rc = launch((forkless_command *)command, mechanism, out, error);
-    if (rc == 0)
-        rc = settle(out, error);
+    int rc = run(&r, out, error);
     fl_cancel_release(before);
     errno = saved;
     return rc;
 }
 
+int forkless_spawn_with(const forkless_command *command, const forkless_override *override,
+                        forkless_child **out, forkless_error *error) {
+    return run_undisturbed(command, override, FL_SPAWN_MECHANISM, out, error);
+}
+
+int forkless_start_with(const forkless_command *command, const forkless_override *override,
+                        forkless_child **out, forkless_error *error) {
+    return run_undisturbed(command, override, FL_START_MECHANISM, out, error);
+}
+
 int forkless_spawn(const forkless_command *command, forkless_child **out, forkless_error *error) {
-    return run(command, FORKLESS_CLONE3_VFORK, out, error);
+    return forkless_spawn_with(command, NULL, out, error);
 }
 
 int forkless_start(const forkless_command *command, forkless_child **out, forkless_error *error) {
-    return run(command, FORKLESS_CLONE3_VM, out, error);
+    return forkless_start_with(command, NULL, out, error);
+}
+
+int forkless_mechanism_limit(enum forkless_mechanism first) {
+    if (first < FORKLESS_CLONE3_VM || first > FORKLESS_CLONE_VFORK)
+        return -EINVAL;
+    atomic_store(&first_mechanism, (int)first);
+    return 0;
 }

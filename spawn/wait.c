@@ -5,29 +5,15 @@
 #include <errno.h>
 #include <poll.h>
 #include <sys/wait.h>
-#include <time.h>
 
 #include "arch/syscall.h"
 #include "cancel.h"
+#include "clock.h"
 #include "error.h"
 #include "handle.h"
 #include "reap.h"
 
-enum { NAP_NS = 2000000, SECOND_NS = 1000000000 };
-
-static struct timespec timespec_of(int64_t ns) {
-    return (struct timespec){.tv_sec = ns / SECOND_NS, .tv_nsec = ns % SECOND_NS};
-}
-
-/* How long until the deadline; 0 when it has passed. */
-static int64_t left(int64_t deadline_ns) {
-    struct timespec now;
-    if (deadline_ns <= 0)
-        return 0;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    int64_t ns = (int64_t)now.tv_sec * SECOND_NS + now.tv_nsec;
-    return deadline_ns > ns ? deadline_ns - ns : 0;
-}
+enum { NAP_NS = 2000000 };
 
 /* Until the child ends, or the time has passed; where there is no pidfd, until a nap is over. */
 static void doze(forkless_child *child, int64_t ns) {
@@ -35,7 +21,7 @@ static void doze(forkless_child *child, int64_t ns) {
     int fd = fl_pidfd(child);
     pthread_mutex_unlock(&child->lock);
     struct pollfd poll = {.fd = fd, .events = POLLIN};
-    struct timespec timeout = timespec_of(fd < 0 && ns > NAP_NS ? NAP_NS : ns);
+    struct timespec timeout = fl_timespec(fd < 0 && ns > NAP_NS ? NAP_NS : ns);
     fl_syscall(SYS_ppoll, (long)&poll, 1, (long)&timeout, 0, 0);
 }
 
@@ -47,7 +33,7 @@ static int await_end(forkless_child *child, int64_t deadline_ns) {
         int rc = fl_waitid(child, options, &info, NULL);
         if (rc < 0 || info.si_pid != 0)
             return rc;
-        int64_t ns = left(deadline_ns);
+        int64_t ns = fl_left(deadline_ns);
         if (ns == 0)
             return -ETIMEDOUT;
         doze(child, ns);
@@ -94,17 +80,17 @@ int forkless_wait(forkless_child *child, int64_t deadline_ns, forkless_status *s
     fl_error(error, 0, FORKLESS_STEP_NONE, -1, NULL);
     if (status)
         *status = (forkless_status){0};
-    if (!child)
-        return fl_error(error, -EINVAL, FORKLESS_STEP_ARGUMENT, -1, NULL);
-    if (!fl_slot_is_ours(child))
+    if (child && !fl_slot_is_ours(child))
         return fl_error(error, -ECHILD, FORKLESS_STEP_WAIT, -1, NULL);
+    if (!fl_slot_is_held(child))
+        return fl_error(error, -EINVAL, FORKLESS_STEP_ARGUMENT, -1, NULL);
     struct fl_cancel before = fl_cancel_hold();
     int rc = await(child, deadline_ns);
     fl_cancel_release(before);
     if (rc < 0)
         return fl_error(error, rc, FORKLESS_STEP_WAIT, -1, NULL);
     if (child->record.code < 0)
-        return fl_record_error(child, error);
+        return fl_record_error(&child->record, child->command, error);
     if (status)
         *status = child->status;
     return 0;

@@ -30,9 +30,14 @@ struct fl_clone_args {
         set_tid_size, cgroup;
 };
 #define FL_CLONE_VM             0x00000100u
+#define FL_CLONE_FILES          0x00000400u
 #define FL_CLONE_VFORK          0x00004000u
 #define FL_CLONE_CHILD_CLEARTID 0x00200000u
 #define FL_CLONE_CLEAR_SIGHAND  0x100000000u
+#define FL_CLONE_INTO_CGROUP    0x200000000u
+
+#define FL_FUTEX_WAIT           0
+#define FL_FUTEX_WAKE           1
 
 /*
  * For all code of the child: no stack protector (the canary belongs to the parent's thread), no

@@ -130,7 +130,7 @@ TEST(b28_each_step_is_named) {
     STEP(EBUSY, DESCRIPTOR, 5, FAIL(dup3, EBUSY));
     STEP(EMFILE, DESCRIPTOR, 1, FAIL(fcntl, EMFILE));
     STEP(EIO, MASK, -1, FAIL(rt_sigprocmask, EIO));
-    STEP(EIO, SIGPIPE, -1, FAIL(rt_sigaction, EIO));
+    STEP(EIO, SIGNAL, SIGPIPE, FAIL(rt_sigaction, EIO));
     STEP(EIO, HANDLERS, 1, FAIL(clone3, ENOSYS), FAIL(rt_sigaction, EIO));
     STEP(ETXTBSY, EXEC, -1, FAIL(execve, ETXTBSY));
 }

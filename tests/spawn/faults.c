@@ -39,7 +39,7 @@ static const struct fault faults[] = {
     {"saving", {FAIL_OF(fcntl, EMFILE, 1, F_DUPFD_CLOEXEC)}, ANY, FORKLESS_STEP_DESCRIPTOR, 2},
     {"dup3", {FAIL(dup3, EBUSY)}, ANY, FORKLESS_STEP_DESCRIPTOR, 6},
     {"rt_sigprocmask", {FAIL(rt_sigprocmask, EIO)}, ANY, FORKLESS_STEP_MASK, -1},
-    {"rt_sigaction", {FAIL(rt_sigaction, EIO)}, ANY, FORKLESS_STEP_SIGPIPE, -1},
+    {"rt_sigaction", {FAIL(rt_sigaction, EIO)}, ANY, FORKLESS_STEP_SIGNAL, SIGPIPE},
     {"handlers", {FAIL(rt_sigaction, EIO)}, OF_CLONE, FORKLESS_STEP_HANDLERS, 1},
     {"execve", {FAIL(execve, EACCES)}, ANY, FORKLESS_STEP_EXEC, -1},
     {"execve after clone", {FAIL(execve, EACCES)}, OF_CLONE, FORKLESS_STEP_EXEC, -1},

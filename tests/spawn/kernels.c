@@ -9,6 +9,7 @@
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/ptrace.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
@@ -42,6 +43,7 @@ static void nothing(int signal) {
 /* The same child as ever, by clone. */
 static void without_clone3(int code) {
     static struct seen with, without;
+    CHECK_EQ(prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0), 0); /* as the filter does */
     signal(SIGUSR1, nothing);
     signal(SIGINT, SIG_IGN);
     signal(SIGPIPE, SIG_IGN);

@@ -1,9 +1,12 @@
 /* The program that gets started: shows what it was given, or ends in a way that is asked for. */
 #include <fcntl.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -49,6 +52,48 @@ static void print_signals(FILE *out) {
     fprintf(out, "blocked %lx\nignored %lx\ncaught %lx\n", blocked, ignored, caught);
 }
 
+/* Its own number as "own", so that two children can be compared. */
+static void print_id(FILE *out, const char *name, pid_t id) {
+    if (id == getpid())
+        fprintf(out, "%s own\n", name);
+    else
+        fprintf(out, "%s %d\n", name, id);
+}
+
+static void print_scheduling(FILE *out) {
+    struct sched_param parameters;
+    cpu_set_t cpus;
+    sched_getparam(0, &parameters);
+    sched_getaffinity(0, sizeof cpus, &cpus);
+    fprintf(out, "nice %d\nscheduler %d %d\nio_priority %ld\ncpus", getpriority(PRIO_PROCESS, 0),
+            sched_getscheduler(0), parameters.sched_priority, syscall(SYS_ioprio_get, 1, 0));
+    for (unsigned cpu = 0; cpu < CPU_SETSIZE; cpu++)
+        if (CPU_ISSET(cpu, &cpus))
+            fprintf(out, " %u", cpu);
+    fprintf(out, "\n");
+}
+
+static void print_state(FILE *out) {
+    char cwd[4096];
+    mode_t mask = umask(0);
+    int death_signal = 0;
+    prctl(PR_GET_PDEATHSIG, &death_signal);
+    fprintf(out, "cwd %s\numask %o\n", getcwd(cwd, sizeof cwd) ? cwd : "?", mask);
+    print_id(out, "group", getpgrp());
+    print_id(out, "session", getsid(0));
+    fprintf(out, "parent %d\nuid %d\ngid %d\nno_new_privs %d\ndeath_signal %d\n", getppid(),
+            getuid(), getgid(), prctl(PR_GET_NO_NEW_PRIVS, 0, 0, 0, 0), death_signal);
+    for (int fd = 0; fd < 3; fd++)
+        if (isatty(fd)) /* -1: not its controlling terminal */
+            print_id(out, "foreground", tcgetpgrp(fd));
+    for (int r = 0; r < (int)RLIM_NLIMITS; r++) {
+        struct rlimit limit;
+        getrlimit((int)r, &limit);
+        fprintf(out, "limit %d %ld %ld\n", r, (long)limit.rlim_cur, (long)limit.rlim_max);
+    }
+    print_scheduling(out);
+}
+
 static int show(const char *path, char **argv) {
     look_at_descriptors();
     FILE *out = fopen(path, "w");
@@ -60,6 +105,7 @@ static int show(const char *path, char **argv) {
                     (unsigned long)open_now[fd].stat.st_dev,
                     (unsigned long)open_now[fd].stat.st_ino);
     print_signals(out);
+    print_state(out);
     for (; *argv; argv++)
         fprintf(out, "arg %s\n", *argv);
     for (char **e = environ; *e; e++)

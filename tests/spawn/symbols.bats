@@ -68,9 +68,9 @@ only_constructors() {
 @test "the library shows what its map says" {
     [[ -n ${FORKLESS_LIBRARY:-} ]] || skip "no FORKLESS_LIBRARY"
     shown=$(nm -D --defined-only "$FORKLESS_LIBRARY" | awk '$2 ~ /[TDBR]/ {sub(/@.*/, "", $3); print $3}' | sort)
-    mapped=$(sed -n 's/^ *\(forkless_[a-z_]*\);$/\1/p' "$FORKLESS_SOURCE/spawn/forkless.map" | sort)
+    mapped=$(sed -n 's/^ *\(forkless_[a-z0-9_]*\);$/\1/p' "$FORKLESS_SOURCE/spawn/forkless.map" | sort)
     declared=$(tr '\n' ' ' <"$FORKLESS_SOURCE/spawn/forkless.h" | sed 's|/\*[^*]*\*\+\([^/*][^*]*\*\+\)*/||g' |
-        grep -oE 'forkless_[a-z_]+\(' | tr -d '(' | sort -u)
+        grep -oE 'forkless_[a-z0-9_]+\(' | tr -d '(' | sort -u)
     [[ $shown == "$mapped" ]]
     [[ $declared == "$mapped" ]]
 }

@@ -1,0 +1,65 @@
+/*
+ * A child that is born in a frozen cgroup holds its caller until that is thawed. One that meets the
+ * limit of its cgroup's memory before its exec takes whoever shares the memory along. Both can
+ * still come about a moment later; what can be seen is refused.
+ */
+#include "cgroup.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "arch/syscall.h"
+#include "error.h"
+
+enum { DEPTH_MAX = 64 };
+
+/* Into a string; false: there is no such file. */
+static bool read_file(int folder, const char *name, char *buffer, size_t size) {
+    long fd = fl_syscall(SYS_openat, folder, (long)name, O_RDONLY | O_CLOEXEC | O_NONBLOCK, 0, 0);
+    if (fd < 0)
+        return false;
+    long n = fl_syscall(SYS_read, fd, (long)buffer, (long)size - 1, 0, 0);
+    fl_syscall(SYS_close, fd, 0, 0, 0, 0);
+    buffer[n > 0 ? n : 0] = '\0';
+    return n > 0;
+}
+
+static bool is_frozen(int folder) {
+    char text[256];
+    return read_file(folder, "cgroup.events", text, sizeof text) && strstr(text, "frozen 1");
+}
+
+/* Of this one alone; the root has no such file. */
+static bool is_limited(int folder) {
+    char text[32];
+    return read_file(folder, "memory.max", text, sizeof text) && strncmp(text, "max", 3) != 0;
+}
+
+static bool is_cgroup(int folder) {
+    return fl_syscall(SYS_faccessat, folder, (long)"cgroup.procs", 0, 0, 0) == 0;
+}
+
+static bool is_limited_above(int folder) {
+    char path[3 * DEPTH_MAX + 1] = "..";
+    for (int depth = 1; depth < DEPTH_MAX; depth++, strcat(path, "/..")) {
+        long above =
+            fl_syscall(SYS_openat, folder, (long)path, O_PATH | O_DIRECTORY | O_CLOEXEC, 0, 0);
+        if (above < 0)
+            return false;
+        bool inside = is_cgroup((int)above), limited = inside && is_limited((int)above);
+        fl_syscall(SYS_close, above, 0, 0, 0, 0);
+        if (limited || !inside)
+            return limited;
+    }
+    return false;
+}
+
+int fl_cgroup_check(int fd, forkless_error *error) {
+    if (is_frozen(fd))
+        return fl_error(error, -EBUSY, FORKLESS_STEP_CGROUP, fd, NULL);
+    if (is_limited(fd) || is_limited_above(fd))
+        return fl_error(error, -ENOTSUP, FORKLESS_STEP_HELPER, -1, "a cgroup with limited memory");
+    return 0;
+}

@@ -1,0 +1,106 @@
+/* Privileges, death signal, cgroup, namespaces, and what cannot be done in shared memory. */
+#include <errno.h>
+#include <sched.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+
+#include "command.h"
+
+#ifndef CLONE_NEWTIME
+#define CLONE_NEWTIME 0x00000080
+#endif
+
+enum { SIGNAL_MAX = 64, OOM_SCORE_MAX = 1000 };
+
+int forkless_command_no_new_privs(forkless_command *c) {
+    int rc = fl_set_begin(c);
+    if (rc < 0)
+        return rc;
+    static const struct fl_call call = {
+        .step = FORKLESS_STEP_NO_NEW_PRIVS,
+        .number = SYS_prctl,
+        .index = -1,
+        .arguments = {PR_SET_NO_NEW_PRIVS, 1},
+    };
+    return fl_set_end(c, __func__, -1, fl_put(c, &call));
+}
+
+int forkless_command_death_signal(forkless_command *c, int signal) {
+    int rc = fl_set_begin(c);
+    if (rc < 0)
+        return rc;
+    const struct fl_call call = {
+        .kind = FL_DEATH_SIGNAL,
+        .step = FORKLESS_STEP_DEATH_SIGNAL,
+        .number = SYS_prctl,
+        .index = signal,
+        .arguments = {PR_SET_PDEATHSIG, signal},
+    };
+    bool valid = signal >= 1 && signal <= SIGNAL_MAX;
+    return fl_set_end(c, __func__, signal, valid ? fl_put_only(c, &call) : -EINVAL);
+}
+
+int forkless_command_cgroup(forkless_command *c, int parent_fd) {
+    int rc = fl_set_begin(c);
+    if (rc < 0)
+        return rc;
+    c->cgroup = parent_fd;
+    return fl_set_end(c, __func__, parent_fd, parent_fd < 0 ? -EBADF : 0);
+}
+
+int forkless_command_namespace(forkless_command *c, int parent_fd, int type) {
+    int rc = fl_set_begin(c);
+    if (rc < 0)
+        return rc;
+    const struct fl_call call = {
+        .step = FORKLESS_STEP_NAMESPACE,
+        .number = SYS_setns,
+        .index = parent_fd,
+        .arguments = {parent_fd, type},
+    };
+    switch (type) {
+    case CLONE_NEWNS:
+    case CLONE_NEWUTS:
+    case CLONE_NEWIPC:
+    case CLONE_NEWNET:
+    case CLONE_NEWPID:
+    case CLONE_NEWCGROUP:
+        rc = parent_fd < 0 ? -EBADF : fl_put(c, &call);
+        break;
+    case CLONE_NEWUSER:
+        c->helper = "a user namespace";
+        rc = parent_fd < 0 ? -EBADF : 0;
+        break;
+    default:
+        rc = type == CLONE_NEWTIME ? -ENOTSUP : -EINVAL;
+    }
+    return fl_set_end(c, __func__, parent_fd, rc);
+}
+
+static int need_helper(forkless_command *c, const char *setter, const char *what, bool valid) {
+    int rc = fl_set_begin(c);
+    if (rc < 0)
+        return rc;
+    c->helper = what;
+    return fl_set_end(c, setter, -1, valid ? 0 : -EINVAL);
+}
+
+int forkless_command_uid(forkless_command *c, uid_t uid) {
+    return need_helper(c, __func__, "another user", uid != (uid_t)-1);
+}
+
+int forkless_command_gid(forkless_command *c, gid_t gid) {
+    return need_helper(c, __func__, "another group", gid != (gid_t)-1);
+}
+
+int forkless_command_groups(forkless_command *c, size_t count, const gid_t groups[]) {
+    bool valid = count == 0 || groups;
+    for (size_t i = 0; valid && i < count; i++)
+        valid = groups[i] != (gid_t)-1;
+    return need_helper(c, __func__, "other supplementary groups", valid);
+}
+
+int forkless_command_oom_score(forkless_command *c, int score) {
+    return need_helper(c, __func__, "an OOM score",
+                       score >= -OOM_SCORE_MAX && score <= OOM_SCORE_MAX);
+}

@@ -1,0 +1,129 @@
+#include "override.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "error.h"
+#include "plan.h"
+
+/* False: there is not so much room. */
+static bool copy_arguments(forkless_child *slot, const char *const *more) {
+    const forkless_command *c = slot->command;
+    size_t n = 0;
+    while (more[n])
+        n++;
+    char **argv = fl_slot_room(slot, (c->argc + n + 1) * sizeof *argv);
+    if (!argv)
+        return false;
+    memcpy(argv, c->argv, c->argc * sizeof *argv);
+    for (size_t i = 0; i < n; i++) {
+        size_t size = strlen(more[i]) + 1;
+        char *copy = fl_slot_room(slot, size);
+        if (!copy)
+            return false;
+        argv[c->argc + i] = memcpy(copy, more[i], size);
+    }
+    argv[c->argc + n] = NULL;
+    slot->argv = argv;
+    return true;
+}
+
+static struct fl_map *place_of(struct fl_map *maps, size_t count, int to) {
+    struct fl_map *m = maps;
+    while (m < maps + count && m->to < to)
+        m++;
+    return m;
+}
+
+static void insert(struct fl_map *maps, size_t *count, int to, int from) {
+    struct fl_map *m = place_of(maps, *count, to);
+    memmove(m + 1, m, (size_t)(maps + *count - m) * sizeof *m);
+    *m = (struct fl_map){.to = to, .from = from};
+    (*count)++;
+}
+
+/* In the place of the command's own, or new; each number once. */
+static int replace(const struct fl_descriptors *d, struct fl_map *maps, size_t *count,
+                   const struct forkless_map *maps_over, size_t over) {
+    for (size_t i = 0; i < over; i++) {
+        int to = maps_over[i].child_fd, from = maps_over[i].parent_fd;
+        if (to < 0 || from < 0)
+            return -EBADF;
+        for (size_t k = 0; k < i; k++)
+            if (maps_over[k].child_fd == to)
+                return -EEXIST;
+        size_t own = fl_descriptors_find(d, to);
+        if (own < d->count && d->sources[own].kind != FL_FROM)
+            return -EEXIST;
+        if (own < d->count)
+            place_of(maps, *count, to)->from = from;
+        else
+            insert(maps, count, to, from);
+    }
+    return 0;
+}
+
+/* -EBADF, told: a map reads a number that was free until our pipe took it. */
+static int add_pipes(const forkless_child *slot, struct fl_map *maps, size_t *count,
+                     forkless_error *error) {
+    for (unsigned i = 0; i < slot->pipe_count; i++) {
+        const struct fl_pipe *pipe = &slot->pipes[i];
+        for (size_t k = 0; k < *count; k++)
+            if (maps[k].from == pipe->theirs || maps[k].from == pipe->ours) {
+                const struct fl_record r = {-EBADF, FORKLESS_STEP_DESCRIPTOR, maps[k].to,
+                                            maps[k].from, NULL};
+                return fl_record_error(&r, slot->command, error);
+            }
+    }
+    for (unsigned i = 0; i < slot->pipe_count; i++)
+        insert(maps, count, slot->pipes[i].child_fd, slot->pipes[i].theirs);
+    return 0;
+}
+
+static int plan(forkless_child *slot, const forkless_override *o, forkless_error *error) {
+    const struct fl_descriptors *d = &slot->command->descriptors;
+    size_t over = o ? o->map_count : 0, most = d->count + over, count = 0;
+    struct fl_map *maps = most < 4096 ? fl_slot_room(slot, most * sizeof *maps) : NULL;
+    struct fl_call *calls =
+        maps ? fl_slot_room(slot, fl_plan_calls(slot->command, most) * sizeof *calls) : NULL;
+    if (!calls)
+        return fl_error(error, -E2BIG, FORKLESS_STEP_ARGUMENT, -1, NULL);
+    for (size_t i = 0; i < d->count; i++)
+        if (d->sources[i].kind == FL_FROM)
+            maps[count++] = (struct fl_map){.to = d->sources[i].to, .from = d->sources[i].from};
+    int rc = replace(d, maps, &count, o ? o->maps : NULL, over);
+    if (rc < 0)
+        return fl_error(error, rc, FORKLESS_STEP_ARGUMENT, -1, NULL);
+    rc = add_pipes(slot, maps, &count, error);
+    if (rc < 0)
+        return rc;
+    slot->shares_table = fl_plan_shares_table(slot->command, maps, count);
+    fl_plan_descriptors(slot->command, maps, count, &slot->descriptors, calls);
+    return 0;
+}
+
+static bool is_valid(const forkless_override *o) {
+    uint64_t reserved = 0;
+    for (size_t i = 0; i < sizeof o->reserved / sizeof *o->reserved; i++)
+        reserved |= o->reserved[i];
+    return reserved == 0 && (o->maps || o->map_count == 0);
+}
+
+int fl_override(forkless_child *slot, const forkless_override *o, forkless_error *error) {
+    const forkless_command *c = slot->command;
+    slot->argv = c->argv;
+    slot->descriptors = slot->prepared->descriptors;
+    slot->shares_table = slot->prepared->shares_table;
+    if (o && !is_valid(o))
+        return fl_error(error, -EINVAL, FORKLESS_STEP_ARGUMENT, -1, NULL);
+    bool arguments = o && o->arguments && o->arguments[0];
+    bool descriptors = slot->pipe_count > 0 || (o && o->map_count > 0);
+    if (!arguments && !descriptors)
+        return 0;
+    int rc = fl_slot_open_room(slot);
+    if (rc < 0)
+        return fl_error(error, rc, FORKLESS_STEP_SLOT, -1, NULL);
+    if (arguments && !copy_arguments(slot, o->arguments))
+        return fl_error(error, -E2BIG, FORKLESS_STEP_ARGUMENT, -1, NULL);
+    return descriptors ? plan(slot, o, error) : 0;
+}

@@ -1,0 +1,26 @@
+/* From what was asked for to the calls that make it so. Private. */
+#ifndef FL_PLAN_H
+#define FL_PLAN_H
+
+#include "command.h"
+
+struct fl_map {
+    int to, from;
+    size_t readers; /* for the plan: maps that still have to read `to` */
+};
+
+/* In one piece, for free(), but for `programs`; NULL: no memory. */
+struct fl_prepared *fl_plan(const forkless_command *);
+
+/*
+ * The calls that make the descriptors of one child: `maps`, by `to` in ascending order and each
+ * once, stand for those of the command and its pipes. `calls` has room for fl_plan_calls() of them.
+ */
+void fl_plan_descriptors(const forkless_command *, struct fl_map *maps, size_t count,
+                         struct fl_calls *out, struct fl_call *calls);
+size_t fl_plan_calls(const forkless_command *, size_t maps);
+
+/* Whether a child may begin in the caller's table of descriptors. */
+bool fl_plan_shares_table(const forkless_command *, const struct fl_map *maps, size_t count);
+
+#endif

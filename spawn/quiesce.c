@@ -1,0 +1,35 @@
+/*
+ * The kernel wakes one waiter when it clears a word, by a futex that is shared: whoever is woken
+ * wakes the others.
+ */
+#include <errno.h>
+#include <limits.h>
+
+#include "arch/syscall.h"
+#include "cancel.h"
+#include "clock.h"
+#include "slot.h"
+
+/* 0 when the child that had the slot needs our memory no more. */
+static int await(forkless_child *slot, int64_t deadline_ns) {
+    unsigned birth = atomic_load(&slot->births);
+    while (atomic_load(&slot->word) != 0 && atomic_load(&slot->births) == birth) {
+        int64_t ns = fl_left(deadline_ns);
+        if (ns == 0)
+            return -ETIMEDOUT;
+        struct timespec timeout = fl_timespec(ns);
+        fl_syscall(SYS_futex, (long)&slot->word, FL_FUTEX_WAIT, 1, (long)&timeout, 0);
+        fl_syscall(SYS_futex, (long)&slot->word, FL_FUTEX_WAKE, INT_MAX, 0, 0);
+    }
+    return 0;
+}
+
+int forkless_quiesce(int64_t deadline_ns) {
+    struct fl_cancel before = fl_cancel_hold();
+    forkless_child *slot;
+    int rc = 0;
+    for (uint32_t number = 1; rc == 0 && (slot = fl_slot_number(number)); number++)
+        rc = await(slot, deadline_ns);
+    fl_cancel_release(before);
+    return rc;
+}
