@@ -75,9 +75,11 @@ int forkless_error_print(const forkless_error *error, char *buffer, size_t size)
     const char *why = strerror(-error->code);
     if (error->step == FORKLESS_STEP_WAIT && error->code == -ETIMEDOUT)
         why = "it has not ended by the deadline";
-    int length = snprintf(buffer, size, "cannot %s%s%s: %s",
-                          is_step(error->step) ? steps[error->step].what : "take an unknown step ",
-                          error->subject, index, why);
+    bool reason = error->reason[0];
+    int length =
+        snprintf(buffer, size, "cannot %s%s%s: %s%s%s%s",
+                 is_step(error->step) ? steps[error->step].what : "take an unknown step ",
+                 error->subject, index, why, reason ? " (" : "", error->reason, reason ? ")" : "");
     /* A program's name may hold anything, and this may go to a terminal. */
     for (char *at = buffer; size > 0 && *at; at++)
         if ((unsigned char)*at < ' ' || *at == 127)

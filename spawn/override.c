@@ -5,6 +5,7 @@
 
 #include "error.h"
 #include "plan.h"
+#include "record.h"
 
 /* False: there is not so much room. */
 static bool copy_arguments(forkless_child *slot, const char *const *more) {

@@ -10,11 +10,9 @@
 #include "slot.h"
 
 #include <errno.h>
-#include <stdio.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "error.h"
 #include "reap.h"
 
 enum { FIRST_CHUNK = 16, CHUNKS = 16, RECORD = 1024, ROOM = 16 * 1024 };
@@ -242,15 +240,4 @@ forkless_child *fl_slot_number(uint32_t number) {
     if (!p || number > atomic_load_explicit(&p->fresh, memory_order_acquire))
         return NULL;
     return by_number(p, number);
-}
-
-int fl_record_error(const struct fl_record *r, const forkless_command *c, forkless_error *error) {
-    char numbers[48];
-    const char *subject = r->subject;
-    if (r->step == FORKLESS_STEP_DESCRIPTOR) {
-        snprintf(numbers, sizeof numbers, "%d from %d", r->index, r->from);
-        subject = numbers;
-    } else if (r->step == FORKLESS_STEP_EXEC)
-        subject = c->program;
-    return fl_error(error, r->code, r->step, r->index, subject);
 }

@@ -92,8 +92,4 @@ forkless_child *fl_slot_number(uint32_t number);
 void *fl_slot_stack(forkless_child *);
 enum { FL_STACK_SIZE = 16 * 1024 - 1024 };
 
-/* Fills *error, unless it is NULL, with what a child of this command recorded, and returns its
- * code. */
-int fl_record_error(const struct fl_record *, const forkless_command *, forkless_error *error);
-
 #endif

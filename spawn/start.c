@@ -13,6 +13,7 @@
 #include "pipe.h"
 #include "policy.h"
 #include "reap.h"
+#include "record.h"
 #include "slot.h"
 
 static atomic_int first_mechanism;

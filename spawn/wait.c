@@ -12,6 +12,7 @@
 #include "error.h"
 #include "handle.h"
 #include "reap.h"
+#include "record.h"
 
 enum { NAP_NS = 2000000 };
 
