@@ -16,6 +16,8 @@
 #include "record.h"
 #include "slot.h"
 
+_Static_assert(FL_SPAWN_MECHANISM != FORKLESS_CLONE3_VM, "spawn would return before the exec");
+
 static atomic_int first_mechanism;
 
 struct request {
