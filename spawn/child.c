@@ -11,21 +11,12 @@
 #include <sys/ioctl.h>
 
 #include "arch/syscall.h"
+#include "kernel.h"
 #include "slot.h"
 
 enum {
-    KERNEL_SIGNALS = 64,
-    KERNEL_MASK_SIZE = 8,
     UNSHARE = 2,     /* CLOSE_RANGE_UNSHARE */
     MARK_CLOEXEC = 4 /* CLOSE_RANGE_CLOEXEC */
-};
-
-/* As the kernel has it, all zero: default handler, no flags. */
-struct kernel_sigaction {
-    void *handler;
-    unsigned long flags;
-    void *restorer;
-    uint64_t mask;
 };
 
 FL_INLINE long raw(long number, long a, long b, long c) {
@@ -54,14 +45,14 @@ FL_CHILD_CODE _Noreturn static void fail(forkless_child *slot, const struct fl_c
 
 /* What CLONE_CLEAR_SIGHAND does: ignored signals stay ignored. */
 FL_CHILD_CODE static void reset_handlers(forkless_child *slot) {
-    static const struct kernel_sigaction standard;
-    for (int signal = 1; signal <= KERNEL_SIGNALS; signal++) {
+    static const struct fl_sigaction standard;
+    for (int signal = 1; signal <= FL_SIGNALS; signal++) {
         if (signal == SIGKILL || signal == SIGSTOP)
             continue;
-        struct kernel_sigaction old;
-        long rc = fl_syscall(SYS_rt_sigaction, signal, 0, (long)&old, KERNEL_MASK_SIZE, 0);
-        if (rc == 0 && old.handler != (void *)SIG_DFL && old.handler != (void *)SIG_IGN)
-            rc = fl_syscall(SYS_rt_sigaction, signal, (long)&standard, 0, KERNEL_MASK_SIZE, 0);
+        struct fl_sigaction old;
+        long rc = fl_syscall(SYS_rt_sigaction, signal, 0, (long)&old, FL_MASK_SIZE, 0);
+        if (rc == 0 && old.handler != SIG_DFL && old.handler != SIG_IGN)
+            rc = fl_syscall(SYS_rt_sigaction, signal, (long)&standard, 0, FL_MASK_SIZE, 0);
         if (rc < 0)
             fail_at(slot, FORKLESS_STEP_HANDLERS, signal, rc);
     }
@@ -163,7 +154,7 @@ FL_CHILD_CODE static long fill(long fd, const struct fl_call *call) {
  * set again before exec. */
 FL_CHILD_CODE static long take_terminal(long fd) {
     static const uint64_t ttou = UINT64_C(1) << (SIGTTOU - 1);
-    long rc = fl_syscall(SYS_rt_sigprocmask, SIG_BLOCK, (long)&ttou, 0, KERNEL_MASK_SIZE, 0);
+    long rc = fl_syscall(SYS_rt_sigprocmask, SIG_BLOCK, (long)&ttou, 0, FL_MASK_SIZE, 0);
     int group = (int)raw(SYS_getpgid, 0, 0, 0);
     return rc < 0 ? rc : raw(SYS_ioctl, fd, TIOCSPGRP, (long)&group);
 }
@@ -205,8 +196,7 @@ FL_CHILD_CODE static void perform(forkless_child *slot, const struct fl_calls *c
                 rc = -ESRCH;
             break;
         case FL_CALLERS_MASK:
-            rc = fl_syscall(SYS_rt_sigprocmask, SIG_SETMASK, (long)&slot->mask, 0, KERNEL_MASK_SIZE,
-                            0);
+            rc = fl_syscall(SYS_rt_sigprocmask, SIG_SETMASK, (long)&slot->mask, 0, FL_MASK_SIZE, 0);
             break;
         }
         if (rc < 0)

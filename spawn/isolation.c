@@ -5,12 +5,13 @@
 #include <sys/syscall.h>
 
 #include "command.h"
+#include "kernel.h"
 
 #ifndef CLONE_NEWTIME
 #define CLONE_NEWTIME 0x00000080
 #endif
 
-enum { SIGNAL_MAX = 64, OOM_SCORE_MAX = 1000 };
+enum { OOM_SCORE_MAX = 1000 };
 
 int forkless_command_no_new_privs(forkless_command *c) {
     int rc = fl_set_begin(c);
@@ -36,7 +37,7 @@ int forkless_command_death_signal(forkless_command *c, int signal) {
         .index = signal,
         .arguments = {PR_SET_PDEATHSIG, signal},
     };
-    bool valid = signal >= 1 && signal <= SIGNAL_MAX;
+    bool valid = signal >= 1 && signal <= FL_SIGNALS;
     return fl_set_end(c, __func__, signal, valid ? fl_put_only(c, &call) : -EINVAL);
 }
 

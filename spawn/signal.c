@@ -6,18 +6,9 @@
 #include <sys/syscall.h>
 
 #include "command.h"
+#include "kernel.h"
 
-enum { KERNEL_SIGNALS = 64, KERNEL_MASK_SIZE = 8 };
-
-/* As the kernel has it; no flags, no mask. */
-struct kernel_sigaction {
-    void (*handler)(int);
-    unsigned long flags;
-    void *restorer;
-    uint64_t mask;
-};
-
-static const struct kernel_sigaction actions[] = {
+static const struct fl_sigaction actions[] = {
     [FORKLESS_DEFAULT] = {.handler = SIG_DFL},
     [FORKLESS_IGNORE] = {.handler = SIG_IGN},
 };
@@ -37,7 +28,7 @@ int forkless_command_mask(forkless_command *c, const sigset_t *mask) {
         call.number = SYS_rt_sigprocmask;
         call.arguments[0] = SIG_SETMASK;
         call.arguments[1] = (long)copy;
-        call.arguments[3] = KERNEL_MASK_SIZE;
+        call.arguments[3] = FL_MASK_SIZE;
     }
     return fl_set_end(c, __func__, -1, fl_put_only(c, &call));
 }
@@ -51,13 +42,13 @@ static int set(forkless_command *c, int signal, enum forkless_disposition dispos
         .step = FORKLESS_STEP_SIGNAL,
         .number = SYS_rt_sigaction,
         .index = signal,
-        .arguments = {signal, (long)&actions[disposition], 0, KERNEL_MASK_SIZE},
+        .arguments = {signal, (long)&actions[disposition], 0, FL_MASK_SIZE},
     };
     return fl_put(c, &call);
 }
 
 static bool can_be_changed(int signal) {
-    return signal >= 1 && signal <= KERNEL_SIGNALS && signal != SIGKILL && signal != SIGSTOP;
+    return signal >= 1 && signal <= FL_SIGNALS && signal != SIGKILL && signal != SIGSTOP;
 }
 
 int forkless_command_signal(forkless_command *c, int signal,
@@ -70,7 +61,7 @@ int forkless_command_signal(forkless_command *c, int signal,
         return fl_set_end(c, __func__, signal, -EINVAL);
     if (!all)
         return fl_set_end(c, __func__, signal, set(c, signal, disposition));
-    for (int s = 1; s <= KERNEL_SIGNALS && rc == 0; s++)
+    for (int s = 1; s <= FL_SIGNALS && rc == 0; s++)
         if (can_be_changed(s))
             rc = set(c, s, disposition);
     return fl_set_end(c, __func__, signal, rc);
