@@ -203,8 +203,16 @@ size_t fl_plan_calls(const forkless_command *c, size_t maps) {
     return 2 + 2 * maps + 3 * c->descriptors.count;
 }
 
+/* A path such as /proc/self/fd/7: 7 is there until exec only where it is not closed before. */
+static bool may_name_a_descriptor(const char *path) {
+    return strncmp(path, "/proc/", 6) == 0 || strncmp(path, "/dev/fd/", 8) == 0;
+}
+
 bool fl_plan_shares_table(const forkless_command *c, const struct fl_map *maps, size_t count) {
-    bool low = !c->descriptors.inherits && c->program_fd <= 2;
+    const struct fl_descriptors *d = &c->descriptors;
+    bool low = !d->inherits && c->program_fd <= 2 && !may_name_a_descriptor(c->program);
+    for (size_t i = 0; i < d->count; i++)
+        low = low && !(d->sources[i].kind == FL_FILE && may_name_a_descriptor(d->sources[i].path));
     for (size_t i = 0; i < count; i++)
         low = low && maps[i].from <= 2;
     return low;

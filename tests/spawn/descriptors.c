@@ -268,6 +268,26 @@ TEST(b10_inheriting_changes_no_flags) {
     }
 }
 
+/* What a path says of a descriptor holds until the exec. */
+TEST(paths_of_descriptors) {
+    int fd = open(PROBE, O_RDONLY | O_CLOEXEC), file = memfd_create("file", 0);
+    char program[64], text[64];
+    struct stat st;
+    CHECK(fd > 2 && file > 2);
+    CHECK_EQ(fstat(file, &st), 0);
+    snprintf(program, sizeof program, "/proc/self/fd/%d", fd);
+    snprintf(text, sizeof text, "/dev/fd/%d", file);
+    for (int l = 0; l < 2; l++) {
+        forkless_command *c = command(program, "exit", "7", NULL);
+        ends(launched(launchers[l], c), FORKLESS_EXITED, 7);
+        forkless_command_free(c);
+        struct show s = show_new();
+        CHECK_EQ(forkless_command_file(s.command, 0, text, O_RDONLY, 0), 0);
+        show_run(&s, launchers[l], &seen);
+        CHECK_EQ(seen_fd(&seen, 0)->inode, st.st_ino);
+    }
+}
+
 TEST(b14_bad_numbers) {
     const int bad[][2] = {{-1, 0}, {0, -1}, {INT_MIN, 0}, {0, INT_MIN}};
     for (size_t i = 0; i < 4; i++) {
@@ -319,6 +339,7 @@ int main(void) {
         cmocka_unit_test(b06_running_child_holds_nothing_else),
         cmocka_unit_test(b07_closed_standard_descriptors),
         cmocka_unit_test(b10_inheriting_changes_no_flags),
+        cmocka_unit_test(paths_of_descriptors),
         cmocka_unit_test(b14_bad_numbers),
         cmocka_unit_test(many_maps),
     };
