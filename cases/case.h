@@ -25,15 +25,18 @@ struct ended {
         *unsupported; /* NULL, or what this host did not allow, so that the figure is another's */
 };
 
+struct attribute;
+
 struct strategy {
     const char *name;
     bool copies; /* the parent's memory, as fork does: dear in a big parent, and it slows what comes
                     after it */
+    bool has_attributes; /* it takes others than `none` (attributes.h) */
 
-    /* For at most `at_once` children alive together. 0 or -errno; NULL: nothing to do. */
-    int (*prepare)(const char *target, unsigned at_once);
+    /* For at most `children` alive together. 0 or -errno; NULL: nothing to do. */
+    int (*prepare)(const char *target, unsigned children, const struct attribute *);
     /* Starts one child, with argument 0 only and the caller's environment. 0 or -errno. NULL: an
-     * empty body. */
+     * empty body. Several threads may start and wait for children of their own at the same time. */
     int (*body)(struct born *);
     /* Waits for it and reaps it. 0 or -errno. */
     int (*finish)(struct born *, struct ended *);

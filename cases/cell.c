@@ -10,9 +10,11 @@
 
 enum { TARGET_NAME_MAX = 64 };
 
-const struct cell cell_default = {.gap_ns = 1000000, .at_once = 1, .target = "tiny"};
+const struct cell cell_default = {
+    .gap_ns = 1000000, .at_once = 1, .spawners = 1, .attribute = &attributes[0], .target = "tiny"};
 
-const char *const axis_names[AXES] = {"strategy", "rss", "gap", "at_once", "target"};
+const char *const axis_names[AXES] = {"strategy", "rss",      "gap",        "at_once",
+                                      "fds",      "spawners", "attributes", "target"};
 
 static const char *const targets[] = {"tiny", "silent", "static", "dynamic"};
 
@@ -65,14 +67,46 @@ static bool set_target(struct cell *cell, const char *text, char *why, size_t si
     return false;
 }
 
-static bool set_at_once(struct cell *cell, const char *text, char *why, size_t size) {
+static bool set_count(unsigned *out, const char *text, unsigned least, unsigned most, char *why,
+                      size_t size) {
     uint64_t n;
-    if (!count_parse(text, 1, AT_ONCE_MAX, &n)) {
-        snprintf(why, size, "'%s' is not a whole number from 1 to %d", text, AT_ONCE_MAX);
+    if (!count_parse(text, least, most, &n)) {
+        snprintf(why, size, "'%s' is not a whole number from %u to %u", text, least, most);
         return false;
     }
-    cell->at_once = (unsigned)n;
+    *out = (unsigned)n;
     return true;
+}
+
+static bool set_attribute(struct cell *cell, const char *text, char *why, size_t size) {
+    cell->attribute = attribute_find(text);
+    if (cell->attribute)
+        return true;
+    const char *meant = attribute_similar(text);
+    if (meant)
+        snprintf(why, size, "there is no attribute '%s'; did you mean %s?", text, meant);
+    else
+        snprintf(why, size, "there is no attribute '%s'; --list names those that there are", text);
+    return false;
+}
+
+unsigned cell_children(const struct cell *cell) {
+    return cell->at_once * cell->spawners;
+}
+
+enum axis cell_conflict(const struct cell *cell, char *why, size_t size) {
+    if (cell_children(cell) > CHILDREN_MAX) {
+        snprintf(why, size, "%u spawners of %u at once have more than %d children", cell->spawners,
+                 cell->at_once, CHILDREN_MAX);
+        return AXIS_SPAWNERS;
+    }
+    if (cell->attribute->set && !cell->strategy->has_attributes) {
+        snprintf(why, size,
+                 "%s cannot take '%s': forkless_spawn and forkless_start take attributes",
+                 cell->strategy->name, cell->attribute->name);
+        return AXIS_ATTRIBUTES;
+    }
+    return AXES;
 }
 
 bool cell_set(struct cell *cell, enum axis axis, const char *text, char *why, size_t size) {
@@ -90,7 +124,13 @@ bool cell_set(struct cell *cell, enum axis axis, const char *text, char *why, si
         snprintf(why, size, "'%s' is not a time such as 0, 20us or 1ms", text);
         return false;
     case AXIS_AT_ONCE:
-        return set_at_once(cell, text, why, size);
+        return set_count(&cell->at_once, text, 1, CHILDREN_MAX, why, size);
+    case AXIS_FDS:
+        return set_count(&cell->fds, text, 0, FDS_MAX, why, size);
+    case AXIS_SPAWNERS:
+        return set_count(&cell->spawners, text, 1, SPAWNERS_MAX, why, size);
+    case AXIS_ATTRIBUTES:
+        return set_attribute(cell, text, why, size);
     default:
         return set_target(cell, text, why, size);
     }
@@ -110,6 +150,12 @@ void cell_name(struct cell *cell) {
     }
     if (cell->at_once != cell_default.at_once)
         at += snprintf(at, (size_t)(end - at), "/at_once:%u", cell->at_once);
+    if (cell->fds != cell_default.fds)
+        at += snprintf(at, (size_t)(end - at), "/fds:%u", cell->fds);
+    if (cell->spawners != cell_default.spawners)
+        at += snprintf(at, (size_t)(end - at), "/spawners:%u", cell->spawners);
+    if (cell->attribute != cell_default.attribute)
+        at += snprintf(at, (size_t)(end - at), "/attributes:%s", cell->attribute->name);
     if (strcmp(cell->target, cell_default.target) != 0)
         snprintf(at, (size_t)(end - at), "/target:%s", target_name(cell->target));
 }

@@ -2,13 +2,20 @@
 #include <forkless.h>
 #include <errno.h>
 
+#include "attributes.h"
 #include "case.h"
 
 static forkless_command *command;
 
-static int prepare(const char *target, unsigned at_once) {
-    (void)at_once;
-    return forkless_command_new(&command, target);
+static int prepare(const char *target, unsigned children, const struct attribute *attribute) {
+    (void)children;
+    int rc = forkless_command_new(&command, target);
+    if (rc < 0 || !attribute->set)
+        return rc;
+    rc = attribute->set(command);
+    if (rc < 0)
+        forkless_command_free(command);
+    return rc;
 }
 
 static void cleanup(void) {
@@ -54,6 +61,7 @@ static int finish_start(struct born *born, struct ended *ended) {
 
 const struct strategy strategy_forkless_spawn = {
     .name = "forkless_spawn",
+    .has_attributes = true,
     .prepare = prepare,
     .body = spawn,
     .finish = finish_spawn,
@@ -62,6 +70,7 @@ const struct strategy strategy_forkless_spawn = {
 
 const struct strategy strategy_forkless_start = {
     .name = "forkless_start",
+    .has_attributes = true,
     .prepare = prepare,
     .body = start,
     .finish = finish_start,

@@ -59,16 +59,6 @@ struct filling {
     size_t size;
 };
 
-static bool add_entry_cell(const struct filling *f, struct cell cell) {
-    unsigned samples = f->overrides->samples;
-    if (samples == 0 && f->entry->samples)
-        samples = *f->entry->samples;
-    cell.samples = samples_of(&cell, f->recipe, samples);
-    cell.discards = discards_of(&cell);
-    cell_name(&cell);
-    return add(f->matrix, &cell, f->why, f->size);
-}
-
 static void blame(const struct filling *f, enum axis axis, const char *text, const char *why) {
     unsigned line, column;
     if (f->overrides->axes[axis].count)
@@ -81,6 +71,51 @@ static void blame(const struct filling *f, enum axis axis, const char *text, con
         snprintf(f->why, f->size, "%s: %s: %s", f->path, axis_names[axis], why);
 }
 
+static bool has_conflict(const struct filling *f, const struct cell *cell) {
+    char why[WHY_SIZE / 2], text[16];
+    enum axis axis = cell_conflict(cell, why, sizeof why);
+    if (axis == AXES)
+        return false;
+    snprintf(text, sizeof text, "%u", cell->spawners);
+    blame(f, axis, axis == AXIS_ATTRIBUTES ? cell->attribute->name : text, why);
+    return true;
+}
+
+static bool add_entry_cell(const struct filling *f, struct cell cell) {
+    if (has_conflict(f, &cell))
+        return false;
+    unsigned samples = f->overrides->samples;
+    if (samples == 0 && f->entry->samples)
+        samples = *f->entry->samples;
+    cell.samples = samples_of(&cell, f->recipe, samples);
+    cell.discards = discards_of(&cell);
+    cell_name(&cell);
+    return add(f->matrix, &cell, f->why, f->size);
+}
+
+static bool expand(const struct filling *f, struct cell cell, enum axis axis);
+
+/* `each` stands for every attribute that there is. */
+static bool expand_each(const struct filling *f, struct cell cell) {
+    for (size_t i = 1; i < attribute_count; i++) {
+        cell.attribute = &attributes[i];
+        if (!expand(f, cell, AXIS_ATTRIBUTES + 1))
+            return false;
+    }
+    return true;
+}
+
+static bool expand_value(const struct filling *f, struct cell cell, enum axis axis,
+                         const char *text) {
+    char why[WHY_SIZE / 2];
+    if (axis == AXIS_ATTRIBUTES && strcmp(text, "each") == 0)
+        return expand_each(f, cell);
+    if (cell_set(&cell, axis, text, why, sizeof why))
+        return expand(f, cell, axis + 1);
+    blame(f, axis, text, why);
+    return false;
+}
+
 /* Every value of this axis, with every value of those after it. */
 static bool expand(const struct filling *f, struct cell cell, enum axis axis) {
     if (axis == AXES)
@@ -90,15 +125,9 @@ static bool expand(const struct filling *f, struct cell cell, enum axis axis) {
         values = &f->entry->axes[axis];
     if (values->count == 0)
         return expand(f, cell, axis + 1);
-    for (unsigned i = 0; i < values->count; i++) {
-        char why[WHY_SIZE / 2];
-        if (!cell_set(&cell, axis, values->text[i], why, sizeof why)) {
-            blame(f, axis, values->text[i], why);
+    for (unsigned i = 0; i < values->count; i++)
+        if (!expand_value(f, cell, axis, values->text[i]))
             return false;
-        }
-        if (!expand(f, cell, axis + 1))
-            return false;
-    }
     return true;
 }
 

@@ -24,6 +24,9 @@ static const cyaml_schema_field_t entry_fields[] = {
     AXIS("rss", AXIS_RSS, CYAML_FLAG_OPTIONAL),
     AXIS("gap", AXIS_GAP, CYAML_FLAG_OPTIONAL),
     AXIS("at_once", AXIS_AT_ONCE, CYAML_FLAG_OPTIONAL),
+    AXIS("fds", AXIS_FDS, CYAML_FLAG_OPTIONAL),
+    AXIS("spawners", AXIS_SPAWNERS, CYAML_FLAG_OPTIONAL),
+    AXIS("attributes", AXIS_ATTRIBUTES, CYAML_FLAG_OPTIONAL),
     AXIS("target", AXIS_TARGET, CYAML_FLAG_OPTIONAL),
     CYAML_FIELD_UINT_PTR("samples", CYAML_FLAG_OPTIONAL, struct entry, samples),
     CYAML_FIELD_END,
@@ -44,8 +47,10 @@ static const cyaml_schema_value_t recipe_schema = {
     CYAML_VALUE_MAPPING(CYAML_FLAG_POINTER, struct recipe, recipe_fields)};
 
 static const char *const keys[] = {
-    "about", "rounds",  "samples", "samples_of_big_copies", "cells", "strategy", "rss",
-    "gap",   "at_once", "target",
+    "about",   "rounds",   "samples",  "samples_of_big_copies",
+    "cells",   "strategy", "rss",      "gap",
+    "at_once", "fds",      "spawners", "attributes",
+    "target",
 };
 enum { KEYS = sizeof keys / sizeof *keys };
 

@@ -1,10 +1,10 @@
 #include "block.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <jansson.h>
 #include <signal.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "ballast.h"
+#include "descriptors.h"
 #include "gbench.h"
 #include "random.h"
 #include "sample.h"
@@ -50,16 +51,6 @@ static bool read_line(char **line) {
     return getline(line, &room, stdin) > 0;
 }
 
-static unsigned open_descriptors(void) {
-    unsigned n = 0;
-    DIR *d = opendir("/proc/self/fd");
-    while (d && readdir(d))
-        n++;
-    if (d)
-        closedir(d);
-    return n;
-}
-
 static bool has_child(void) {
     siginfo_t info;
     return waitid(P_ALL, 0, &info, WEXITED | WNOHANG | WNOWAIT | (int)__WALL) == 0;
@@ -71,8 +62,8 @@ static double iteration(void *argument) {
     struct block *b = argument;
     struct measured *m = b->current;
     struct sample discarded;
-    for (; b->discards > 0;
-         b->discards -= b->discards < m->cell.at_once ? b->discards : m->cell.at_once)
+    unsigned children = cell_children(&m->cell);
+    for (; b->discards > 0; b->discards -= b->discards < children ? b->discards : children)
         if (sample_take(&b->sampler, &discarded) < 0)
             return -1;
     struct sample *sample = &m->samples[m->taken];
@@ -82,22 +73,46 @@ static double iteration(void *argument) {
     return (double)sample->call / 1e9;
 }
 
+__attribute__((format(printf, 3, 4))) static void fail(struct block *b, struct measured *m,
+                                                       const char *format, ...) {
+    struct turn *turn = &b->sampler.turn;
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(turn->problem, sizeof turn->problem, format, arguments);
+    va_end(arguments);
+    turn->unsupported = false;
+    m->failed = true;
+}
+
+/* The strategy is ready, and so is the place of the children's output. */
+static void take_samples(struct block *b, struct measured *m, unsigned count) {
+    b->sampler.spawners = NULL;
+    if (m->cell.spawners > 1) {
+        b->sampler.spawners = spawners_make(m->cell.spawners);
+        if (!b->sampler.spawners) {
+            fail(b, m, "%u threads could not be made: %s", m->cell.spawners, strerror(errno));
+            return;
+        }
+    }
+    m->failed = gbench_run(m->cell.strategy->name, count, iteration, b) < count;
+    spawners_end(b->sampler.spawners);
+}
+
 static void measure(struct block *b, struct measured *m, unsigned count) {
-    const struct strategy *strategy = m->cell.strategy;
+    const struct cell *cell = &m->cell;
+    const struct strategy *strategy = cell->strategy;
     b->current = m;
-    b->discards = m->cell.discards;
-    b->sampler.cell = &m->cell;
+    b->discards = cell->discards;
+    b->sampler.cell = cell;
     b->sampler.has_stamps = m->has_stamps;
     int rc = dup2(m->has_stamps ? b->to_stamps : b->to_nothing, STDOUT_FILENO) < 0 ? -errno : 0;
     if (rc == 0 && strategy->prepare)
-        rc = strategy->prepare(m->cell.target, m->cell.at_once);
+        rc = strategy->prepare(cell->target, cell_children(cell), cell->attribute);
     if (rc < 0) {
-        snprintf(b->sampler.problem, sizeof b->sampler.problem,
-                 "the strategy could not be prepared: %s", strerror(-rc));
-        m->failed = true;
+        fail(b, m, "the strategy could not be prepared: %s", strerror(-rc));
         return;
     }
-    m->failed = gbench_run(strategy->name, count, iteration, b) < count;
+    take_samples(b, m, count);
     if (strategy->cleanup)
         strategy->cleanup();
 }
@@ -105,17 +120,22 @@ static void measure(struct block *b, struct measured *m, unsigned count) {
 /* One chunk of a cell, and whether it left anything behind. */
 static void run_chunk(struct block *b, size_t index) {
     struct measured *m = &b->cells[index];
-    unsigned rest = m->cell.samples - m->taken, before = open_descriptors();
-    measure(b, m, rest < CHUNK ? rest : CHUNK);
-    if (!m->failed && (open_descriptors() != before || has_child())) {
-        snprintf(b->sampler.problem, sizeof b->sampler.problem, "the strategy left a %s behind",
-                 has_child() ? "child" : "descriptor");
-        m->failed = true;
+    struct descriptors more;
+    unsigned rest = m->cell.samples - m->taken;
+    int rc = descriptors_open(&more, m->cell.fds, b->to_nothing);
+    if (rc < 0) {
+        fail(b, m, "%u descriptors could not be opened: %s", m->cell.fds, strerror(-rc));
+    } else {
+        unsigned before = descriptors_count();
+        measure(b, m, rest < CHUNK ? rest : CHUNK);
+        if (!m->failed && (descriptors_count() != before || has_child()))
+            fail(b, m, "the strategy left a %s behind", has_child() ? "child" : "descriptor");
+        descriptors_close(&more);
     }
     if (m->failed)
         say(json_pack("{s:I,s:s,s:s}", "cell", (json_int_t)index, "state",
-                      b->sampler.unsupported ? "unsupported" : "failed", "reason",
-                      b->sampler.problem));
+                      b->sampler.turn.unsupported ? "unsupported" : "failed", "reason",
+                      b->sampler.turn.problem));
 }
 
 static json_t *column(const struct measured *m, size_t offset) {
@@ -137,14 +157,16 @@ static void say_samples(struct block *b, size_t index) {
     say(line);
 }
 
-/* All chunks of the cells that copy memory, or of those that do not. */
-static void run_phase(struct block *b, bool copies) {
+/* All chunks of the cells that copy memory, or of those that do not, with one spawner or several.
+ */
+static void run_phase(struct block *b, bool copies, bool several) {
     size_t order[b->count + 1], pending;
     do {
         pending = 0;
         for (size_t i = 0; i < b->count; i++) {
             const struct measured *m = &b->cells[i];
-            if (m->cell.strategy->copies == copies && !m->failed && m->taken < m->cell.samples)
+            if (m->cell.strategy->copies == copies && (m->cell.spawners > 1) == several &&
+                !m->failed && m->taken < m->cell.samples)
                 order[pending++] = i;
         }
         random_shuffle(&b->random, order, pending);
@@ -187,20 +209,25 @@ static int read_order(struct block *b) {
     for (size_t i = 0; i < b->count; i++) {
         struct cell *c = &b->cells[i].cell;
         const char *strategy;
-        json_int_t gap, at_once, samples, discards;
+        const char *attribute;
+        json_int_t gap, at_once, fds, spawners, samples, discards;
         int stamps;
-        if (json_unpack(json_array_get(cells, i), "{s:s,s:I,s:I,s:I,s:I,s:s,s:b}", "strategy",
-                        &strategy, "gap", &gap, "at_once", &at_once, "samples", &samples,
+        if (json_unpack(json_array_get(cells, i), "{s:s,s:I,s:I,s:I,s:I,s:s,s:I,s:I,s:s,s:b}",
+                        "strategy", &strategy, "gap", &gap, "at_once", &at_once, "fds", &fds,
+                        "spawners", &spawners, "attributes", &attribute, "samples", &samples,
                         "discards", &discards, "target", &c->target, "stamps", &stamps) < 0)
             return -EINVAL;
         b->cells[i].has_stamps = stamps;
         c->strategy = strategy_find(strategy);
+        c->attribute = attribute_find(attribute);
         c->gap_ns = (uint64_t)gap;
         c->at_once = (unsigned)at_once;
+        c->fds = (unsigned)fds;
+        c->spawners = (unsigned)spawners;
         c->samples = (unsigned)samples;
         c->discards = (unsigned)discards;
         b->cells[i].samples = calloc(c->samples, sizeof *b->cells[i].samples);
-        if (!c->strategy)
+        if (!c->strategy || !c->attribute)
             return -EINVAL;
         if (!b->cells[i].samples)
             return -ENOMEM;
@@ -245,8 +272,11 @@ int block_main(void) {
     say(json_pack("{s:b}", "populated", 1));
     if (!read_line(&go))
         return 1;
-    run_phase(&b, false);
-    run_phase(&b, true);
+    /* From its first thread on libc locks, in fork above all: several spawners come last. */
+    for (int several = 0; several < 2; several++) {
+        run_phase(&b, false, several);
+        run_phase(&b, true, several);
+    }
     say(json_pack("{s:b}", "done", 1));
     return read_line(&go) ? 1 : 0; /* the runner looks once more, then hangs up */
 }

@@ -5,8 +5,8 @@
  *
  * Runner to block, on descriptor 0: the order, then a line to go on, then end of file.
  *   {"rss":N, "budget":N, "seed":N, "cells":[CELL, ..]}
- *   CELL: {"strategy":NAME, "gap":N, "at_once":N, "samples":N, "discards":N, "target":PATH,
- *          "stamps":BOOL}
+ *   CELL: {"strategy":NAME, "gap":N, "at_once":N, "fds":N, "spawners":N, "attributes":NAME,
+ *          "samples":N, "discards":N, "target":PATH, "stamps":BOOL}
  *
  * Block to runner, on BLOCK_OUT: populated once the ballast is there, a line for each cell as it is
  * done, then done.

@@ -37,6 +37,11 @@ static const struct argp_option options[] = {
     {"gap", KEY_AXES + AXIS_GAP, "LIST", 0, "The parent's own work before each spawn: 0,20us,1ms",
      1},
     {"at-once", KEY_AXES + AXIS_AT_ONCE, "LIST", 0, "Spawns in a burst: 1,16", 1},
+    {"fds", KEY_AXES + AXIS_FDS, "LIST", 0, "Descriptors that the parent has open: 0,19000", 1},
+    {"spawners", KEY_AXES + AXIS_SPAWNERS, "LIST", 0, "Threads that spawn at the same moment: 1,64",
+     1},
+    {"attributes", KEY_AXES + AXIS_ATTRIBUTES, "LIST", 0,
+     "What the library's commands ask for: none,fd,..., or each (--list names them)", 1},
     {"target", 't', "LIST", 0,
      "What is spawned: tiny, silent, static, dynamic, or a path with a slash, to a program that "
      "ends with status 42",

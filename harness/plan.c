@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "choose.h"
+#include "descriptors.h"
 #include "memory.h"
 #include "units.h"
 
@@ -20,29 +21,33 @@ static const char *s(double n) {
 static double spawn_seconds(const struct cell *cell) {
     if (!cell->strategy->body)
         return 0;
-    return cell->strategy->copies ? 0.001 + 0.025 * gib(cell->rss) : 0.0008;
+    double closing = 0.0000001 * cell->fds; /* at exec */
+    return closing + (cell->strategy->copies ? 0.001 + 0.025 * gib(cell->rss) : 0.0008);
 }
 
 static double cell_seconds(const struct cell *cell) {
     double chunks = (cell->samples + CHUNK - 1) / CHUNK;
-    double discards = (cell->discards + cell->at_once - 1) / cell->at_once;
+    unsigned children = cell_children(cell);
+    double discards = (cell->discards + children - 1) / children;
     double taken = cell->samples + chunks * discards;
-    return taken * (spawn_seconds(cell) * cell->at_once + (double)cell->gap_ns / 1e9);
+    double opening = 0.000005 * cell->fds; /* and closing and counting them */
+    return taken * (spawn_seconds(cell) * children + (double)cell->gap_ns / 1e9) + chunks * opening;
 }
 
 /* One ballast in one round, roughly. */
 struct block_plan {
     uint64_t rss, memory;
-    bool fits; /* into the memory that is there now */
-    size_t cells;
+    bool fits;         /* into the memory that is there now */
+    size_t cells, out; /* of them those that will not be measured */
     double seconds;
 };
 
 static uint64_t memory_of(const struct matrix *m, uint64_t rss) {
     unsigned copies = 0;
     for (size_t i = 0; i < m->count; i++)
-        if (m->cells[i].rss == rss && m->cells[i].strategy->copies && m->cells[i].at_once > copies)
-            copies = m->cells[i].at_once;
+        if (m->cells[i].rss == rss && m->cells[i].strategy->copies &&
+            cell_children(&m->cells[i]) > copies)
+            copies = cell_children(&m->cells[i]);
     return block_memory(rss, copies);
 }
 
@@ -50,11 +55,15 @@ static struct block_plan block_plan(const struct matrix *m, uint64_t rss) {
     struct block_plan b = {
         .rss = rss, .memory = memory_of(m, rss), .seconds = 0.1 + 0.8 * gib(rss)};
     b.fits = b.memory <= memory_available();
-    for (size_t i = 0; i < m->count; i++)
-        if (m->cells[i].rss == rss) {
-            b.cells++;
-            b.seconds += cell_seconds(&m->cells[i]);
-        }
+    for (size_t i = 0; i < m->count; i++) {
+        char why[128];
+        if (m->cells[i].rss != rss)
+            continue;
+        bool fits = b.fits && descriptors_allowed(m->cells[i].fds, why, sizeof why);
+        b.cells++;
+        b.out += !fits;
+        b.seconds += fits ? cell_seconds(&m->cells[i]) : 0;
+    }
     return b;
 }
 
@@ -101,17 +110,24 @@ bool plan_fits(const struct matrix *m, uint64_t rss, char *why, size_t size) {
 
 bool plan_fits_at_all(const struct matrix *m, char *why, size_t size) {
     char reason[128] = "", name[32];
-    const struct cell *smallest = NULL;
+    const struct cell *smallest = NULL, *fitting = NULL;
     for (size_t i = 0; i < m->count; i++) {
         if (!m->cells[i].strategy->body)
             continue;
-        if (plan_fits(m, m->cells[i].rss, reason, sizeof reason))
+        bool fits = plan_fits(m, m->cells[i].rss, reason, sizeof reason);
+        if (fits && descriptors_allowed(m->cells[i].fds, reason, sizeof reason))
             return true;
+        fitting = fits ? &m->cells[i] : fitting;
         if (!smallest || m->cells[i].rss < smallest->rss)
             smallest = &m->cells[i];
     }
     if (!smallest)
         return true;
+    if (fitting) {
+        descriptors_allowed(fitting->fds, reason, sizeof reason);
+        snprintf(why, size, "no cell fits: %s %s", fitting->name, reason);
+        return false;
+    }
     size_name(smallest->rss, name, sizeof name);
     plan_fits(m, smallest->rss, reason, sizeof reason);
     snprintf(why, size, "no cell fits: even a parent of %s %s", name, reason);
@@ -127,10 +143,29 @@ void plan_sentence(const struct matrix *m, unsigned rounds, char *out, size_t si
     free(p.blocks);
 }
 
+/* What does not fit, why, and how many cells that is. */
+static void print_misfits(const struct matrix *m, const struct plan *p) {
+    char name[32], why[128] = "";
+    size_t out = 0;
+    for (size_t i = 0; i < p->count; i++)
+        out += p->blocks[i].out;
+    for (size_t i = 0; i < p->count && out; i++)
+        if (!plan_fits(m, p->blocks[i].rss, why, sizeof why)) {
+            size_name(p->blocks[i].rss, name, sizeof name);
+            printf("\n%s %s", name, why);
+        }
+    for (size_t i = 0; i < m->count && out; i++)
+        if (!descriptors_allowed(m->cells[i].fds, why, sizeof why)) {
+            printf("\nfds:%u %s", m->cells[i].fds, why);
+            break;
+        }
+    if (out)
+        printf("\n%zu of %zu cells would be recorded as unsupported.\n", out, m->count);
+}
+
 void plan_print(const struct matrix *m, unsigned rounds) {
     struct plan p = make_plan(m);
-    char time[64], name[32], why[128];
-    size_t out = 0;
+    char time[64], name[32];
     duration(p.seconds * rounds, time, sizeof time);
     printf("matrix   %s\n", m->name);
     printf("cells    %zu, in %zu size%s of parent\n", m->count, p.count, s((double)p.count));
@@ -145,16 +180,21 @@ void plan_print(const struct matrix *m, unsigned rounds) {
         size_name(b->rss, name, sizeof name);
         printf("%10s %7zu %6.1f GiB %17.1f%s\n", name, b->cells, gib(b->memory), b->seconds,
                b->fits ? "" : "   will not fit");
-        out += b->fits ? 0 : b->cells;
     }
-    for (size_t i = 0; i < p.count && out; i++)
-        if (!plan_fits(m, p.blocks[i].rss, why, sizeof why)) {
-            size_name(p.blocks[i].rss, name, sizeof name);
-            printf("\n%s %s", name, why);
-        }
-    if (out)
-        printf("\n%zu of %zu cells would be recorded as unsupported.\n", out, m->count);
+    print_misfits(m, &p);
     free(p.blocks);
+}
+
+static void list_attributes(void) {
+    enum { INDENT = 11, WIDTH = 80 };
+    int at = printf("\n%-11seach", "attributes") - 1;
+    for (size_t i = 0; i < attribute_count; i++) {
+        int width = (int)strlen(attributes[i].name) + 2;
+        bool wraps = at + width + 1 > WIDTH;
+        printf(",%s%*s%s", wraps ? "\n" : "", wraps ? INDENT : 1, "", attributes[i].name);
+        at = wraps ? INDENT + width - 2 : at + width;
+    }
+    putchar('\n');
 }
 
 void plan_list_matrices(void) {
@@ -171,6 +211,7 @@ void plan_list_matrices(void) {
         choice_clear(&c);
     }
     matrix_names_free(names, count);
+    list_attributes();
 }
 
 void plan_list_cells(const struct matrix *m) {

@@ -16,7 +16,8 @@ void plan_sentence(const struct matrix *, unsigned rounds, char *out, size_t siz
 /* All that is known of it, on standard output. */
 void plan_print(const struct matrix *, unsigned rounds);
 
-/* The matrices that ship, or the names of a matrix's cells, on standard output. */
+/* The matrices that ship and the attributes, or the names of a matrix's cells, on standard output.
+ */
 void plan_list_matrices(void);
 void plan_list_cells(const struct matrix *);
 

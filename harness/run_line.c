@@ -17,6 +17,12 @@ static json_t *cell_object(const struct cell *c) {
                   (json_int_t)c->samples, "discards", (json_int_t)c->discards);
     if (!target_is_known(c->target) && target_id(c, id))
         json_object_set_new(object, "target_id", json_string(id));
+    if (c->fds != cell_default.fds)
+        json_object_set_new(object, "fds", json_integer(c->fds));
+    if (c->spawners != cell_default.spawners)
+        json_object_set_new(object, "spawners", json_integer(c->spawners));
+    if (c->attribute != cell_default.attribute)
+        json_object_set_new(object, "attributes", json_string(c->attribute->name));
     return object;
 }
 
@@ -48,20 +54,27 @@ json_t *resume_line_make(unsigned rounds) {
 }
 
 static bool read_cell(json_t *object, struct cell *cell) {
-    const char *name, *strategy;
-    json_int_t rss, gap, at_once, samples, discards;
-    if (json_unpack(object, "{s:s,s:s,s:I,s:I,s:I,s:s,s:I,s:I}", "name", &name, "strategy",
-                    &strategy, "rss", &rss, "gap", &gap, "at_once", &at_once, "target",
-                    &cell->target, "samples", &samples, "discards", &discards) < 0)
+    const char *name, *strategy, *attribute = cell_default.attribute->name;
+    json_int_t rss, gap, at_once, fds = 0, spawners = 1, samples, discards;
+    char why[WHY_SIZE];
+    if (json_unpack(object, "{s:s,s:s,s:I,s:I,s:I,s?I,s?I,s?s,s:s,s:I,s:I}", "name", &name,
+                    "strategy", &strategy, "rss", &rss, "gap", &gap, "at_once", &at_once, "fds",
+                    &fds, "spawners", &spawners, "attributes", &attribute, "target", &cell->target,
+                    "samples", &samples, "discards", &discards) < 0)
         return false;
+    cell->attribute = attribute_find(attribute);
+    cell->fds = (unsigned)fds;
+    cell->spawners = (unsigned)spawners;
     cell->strategy = strategy_find(strategy);
     cell->rss = (uint64_t)rss;
     cell->gap_ns = (uint64_t)gap;
     cell->at_once = (unsigned)at_once;
     cell->samples = (unsigned)samples;
     cell->discards = (unsigned)discards;
-    if (!cell->strategy || rss < 0 || gap < 0 || at_once < 1 || at_once > AT_ONCE_MAX ||
-        samples < 1 || samples > SAMPLES_MAX || discards < 0)
+    if (!cell->strategy || !cell->attribute || rss < 0 || gap < 0 || at_once < 1 ||
+        at_once > CHILDREN_MAX || fds < 0 || fds > FDS_MAX || spawners < 1 ||
+        spawners > SPAWNERS_MAX || samples < 1 || samples > SAMPLES_MAX || discards < 0 ||
+        cell_conflict(cell, why, sizeof why) != AXES)
         return false;
     cell_name(cell);
     return strcmp(cell->name, name) == 0;

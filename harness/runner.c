@@ -6,6 +6,7 @@
 
 #include "choose.h"
 #include "clock.h"
+#include "descriptors.h"
 #include "disturbance.h"
 #include "host.h"
 #include "plan.h"
@@ -34,25 +35,26 @@ struct block {
     const struct cell **cells;
 };
 
-static json_t *cell_line(const struct block *b, size_t i, const char *state) {
+static json_t *cell_line(const struct block *b, const struct cell *cell, const char *state) {
     b->run->failed += strcmp(state, "measured") != 0 && strcmp(state, "unsupported") != 0;
     return json_pack("{s:s,s:i,s:s,s:s}", "kind", "cell", "round", (int)b->round, "cell",
-                     b->cells[i]->name, "state", state);
+                     cell->name, "state", state);
 }
 
 /* Takes over what the block said of this cell. */
 static void keep_cell(struct block *b, size_t i, json_t *said) {
     static const char *const columns[] = {"reason", "call", "ready", "total", "cpu"};
     const char *state = json_string_value(json_object_get(said, "state"));
-    json_t *line = cell_line(b, i, state);
+    json_t *line = cell_line(b, b->cells[i], state);
     for (size_t c = 0; c < sizeof columns / sizeof *columns; c++)
         if (json_object_get(said, columns[c]))
             json_object_set(line, columns[c], json_object_get(said, columns[c]));
     append(b->run, line);
 }
 
-static void give_up_cell(struct block *b, size_t i, const char *state, const char *reason) {
-    json_t *line = cell_line(b, i, state);
+static void give_up_cell(struct block *b, const struct cell *cell, const char *state,
+                         const char *reason) {
+    json_t *line = cell_line(b, cell, state);
     json_object_set_new(line, "reason", json_string(reason));
     append(b->run, line);
 }
@@ -73,7 +75,7 @@ static void keep_cells(struct block *b, const struct supervision *s) {
     }
     for (size_t i = 0; i < b->count && !s->interrupted; i++)
         if (!kept[i])
-            give_up_cell(b, i, s->state ? s->state : "failed",
+            give_up_cell(b, b->cells[i], s->state ? s->state : "failed",
                          s->state ? s->reason : "the block did not speak of it");
 }
 
@@ -84,8 +86,10 @@ static json_t *order_of(struct block *b) {
         char target[PATH_SIZE];
         target_path(c, target, sizeof target);
         json_array_append_new(
-            cells, json_pack("{s:s,s:I,s:I,s:I,s:I,s:s,s:b}", "strategy", c->strategy->name, "gap",
-                             (json_int_t)c->gap_ns, "at_once", (json_int_t)c->at_once, "samples",
+            cells, json_pack("{s:s,s:I,s:I,s:I,s:I,s:s,s:I,s:I,s:s,s:b}", "strategy",
+                             c->strategy->name, "gap", (json_int_t)c->gap_ns, "at_once",
+                             (json_int_t)c->at_once, "fds", (json_int_t)c->fds, "spawners",
+                             (json_int_t)c->spawners, "attributes", c->attribute->name, "samples",
                              (json_int_t)c->samples, "discards", (json_int_t)c->discards, "target",
                              target, "stamps", strcmp(c->target, cell_default.target) == 0));
     }
@@ -131,11 +135,12 @@ static void supervise_block(struct block *b) {
 static void run_block(struct block *b) {
     char why[128];
     if (plan_fits(b->run->matrix, b->rss, why, sizeof why)) {
-        supervise_block(b);
+        if (b->count > 0)
+            supervise_block(b);
         return;
     }
     for (size_t i = 0; i < b->count; i++)
-        give_up_cell(b, i, "unsupported", why);
+        give_up_cell(b, b->cells[i], "unsupported", why);
 }
 
 static bool is_done(const struct run *run, unsigned round, size_t cell) {
@@ -159,9 +164,15 @@ static void run_ballast(struct run *run, unsigned round, unsigned position, uint
         run->code = -ENOMEM;
         return;
     }
-    for (size_t i = 0; i < m->count; i++)
-        if (m->cells[i].rss == rss && !is_done(run, round, i))
+    for (size_t i = 0; i < m->count; i++) {
+        char why[128];
+        if (m->cells[i].rss != rss || is_done(run, round, i))
+            continue;
+        if (descriptors_allowed(m->cells[i].fds, why, sizeof why))
             b.cells[b.count++] = &m->cells[i];
+        else
+            give_up_cell(&b, &m->cells[i], "unsupported", why);
+    }
     run_block(&b);
     free(b.cells);
 }

@@ -14,7 +14,7 @@
 #include "sample.h"
 #include "units.h"
 
-enum { CHILDREN_MAX = 1000000 };
+enum { STORM_MAX = 1000000 };
 
 /* The children's standard output, as in a block: a pipe for the stamps, or nothing. */
 static int open_output(struct sampler *s) {
@@ -31,8 +31,8 @@ static int spawn_all(struct sampler *s, uint64_t count) {
     struct sample sample;
     for (uint64_t i = 0; i < count; i++)
         if (sample_take(s, &sample) < 0)
-            return complain(s->unsupported ? UNSUPPORTED : CELLS_FAILED, "%s: %s",
-                            s->cell->strategy->name, s->problem);
+            return complain(s->turn.unsupported ? UNSUPPORTED : CELLS_FAILED, "%s: %s",
+                            s->cell->strategy->name, s->turn.problem);
     return OK;
 }
 
@@ -44,7 +44,7 @@ static int storm(struct cell *cell, uint64_t count) {
         return complain(INTERNAL, "the path of the target %s is too long", cell->target);
     int rc = open_output(&sampler);
     if (rc == 0 && strategy->prepare)
-        rc = strategy->prepare(target, 1);
+        rc = strategy->prepare(target, 1, cell->attribute);
     if (rc < 0)
         return complain(INTERNAL, "%s could not be prepared: %s", strategy->name, strerror(-rc));
     int code = spawn_all(&sampler, count);
@@ -68,7 +68,7 @@ int main(int argc, char **argv) {
     if (!cell_set(&cell, AXIS_STRATEGY, argv[1], why, sizeof why) ||
         (argc == 4 && !cell_set(&cell, AXIS_TARGET, argv[3], why, sizeof why)))
         return complain(USAGE, "%s", why);
-    if (!count_parse(argv[2], 0, CHILDREN_MAX, &count))
-        return complain(USAGE, "'%s' is not a whole number from 0 to %d", argv[2], CHILDREN_MAX);
+    if (!count_parse(argv[2], 0, STORM_MAX, &count))
+        return complain(USAGE, "'%s' is not a whole number from 0 to %d", argv[2], STORM_MAX);
     return storm(&cell, count);
 }

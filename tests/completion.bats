@@ -62,6 +62,15 @@ lines() { printf '%s\n' "$@" | sort; }
     diff <(offers bench --strategy fork,forkless) <(lines fork,forkless_spawn fork,forkless_start)
 }
 
+@test "the attributes that there are, also in a list" {
+    attributes=$("$BUILD/harness/forkless" bench --list | sed -n '/^attributes/,$p' | tr ',' '\n' | tr -d ' ' | sed 's/^attributes//' | grep . | sort)
+    [[ $attributes == *each* && $attributes == *env* ]]
+    [ "$(offers bench --attributes '')" = "$attributes" ]
+    diff <(offers bench --attributes none,en) <(lines none,env)
+    [ "$(offers bench --fds '')" = "" ]
+    [ "$(offers bench --spawners '')" = "" ]
+}
+
 @test "targets and files" {
     touch 'a file' dump
     diff <(offers bench --target '') <(lines tiny silent static dynamic 'a file' dump)

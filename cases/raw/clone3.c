@@ -4,9 +4,6 @@
 #include "arch/syscall.h"
 #include "raw.h"
 
-/* One is enough: the caller is held until the child has exec'd. */
-static _Alignas(16) char stack[16 * 1024];
-
 FL_CHILD_CODE static void child(void *argument) {
     (void)argument;
     fl_syscall(SYS_execve, (long)raw_argv[0], (long)raw_argv, (long)environ, 0, 0);
@@ -14,6 +11,8 @@ FL_CHILD_CODE static void child(void *argument) {
 }
 
 static int body(struct born *born) {
+    /* The caller is held until the child has exec'd. */
+    _Alignas(16) char stack[16 * 1024];
     struct fl_clone_args args = {
         .flags = FL_CLONE_VM | FL_CLONE_VFORK,
         .exit_signal = SIGCHLD,

@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <sys/mman.h>
 
@@ -18,15 +19,16 @@ struct place { /* one child's */
 };
 
 static struct place *places;
-static unsigned place_count, next;
+static unsigned place_count;
+static atomic_uint next; /* in turn: that many children of one sample each have their own */
 
-static int prepare(const char *target, unsigned at_once) {
-    places = mmap(NULL, at_once * sizeof *places, PROT_READ | PROT_WRITE,
+static int prepare(const char *target, unsigned children, const struct attribute *attribute) {
+    places = mmap(NULL, children * sizeof *places, PROT_READ | PROT_WRITE,
                   MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (places == MAP_FAILED)
         return -errno;
-    place_count = at_once;
-    return raw_prepare(target, at_once);
+    place_count = children;
+    return raw_prepare(target, children, attribute);
 }
 
 static void cleanup(void) {
@@ -50,7 +52,8 @@ FL_CHILD_CODE static void child(void *argument) {
 }
 
 static int make(struct born *born, uint64_t flags) {
-    struct place *place = &places[next++ % place_count];
+    struct place *place =
+        &places[atomic_fetch_add_explicit(&next, 1, memory_order_relaxed) % place_count];
     place->word = 1;
     struct fl_clone_args args = {
         .flags = flags | FL_CLONE_VM | FL_CLONE_CLEAR_SIGHAND | FL_CLONE_CHILD_CLEARTID,

@@ -5,8 +5,9 @@
 
 char *raw_argv[2];
 
-int raw_prepare(const char *target, unsigned at_once) {
-    (void)at_once;
+int raw_prepare(const char *target, unsigned children, const struct attribute *attribute) {
+    (void)children;
+    (void)attribute;
     raw_argv[0] = (char *)target;
     return 0;
 }

@@ -10,6 +10,10 @@ _forkless_commands() {
     "$1" --help 2>/dev/null </dev/null | sed -nE '/^ *Commands:/,/^$/s/^  ([a-z]+) .*/\1/p'
 }
 
+_forkless_attributes() {
+    "$1" bench --list 2>/dev/null </dev/null | sed -n '/^attributes /,$ { s/^attributes//; s/,/ /g; p }'
+}
+
 # Words for what stands behind the last comma.
 _forkless_list() {
     local before=
@@ -34,11 +38,12 @@ _forkless_bench() {
     case $previous in
     -o | --output | --resume) _forkless_files "" ;;
     --strategy) _forkless_list "fork vfork posix_spawn clone3 forkless_spawn forkless_start floor_vfork floor_vm" ;;
+    --attributes) _forkless_list "$(_forkless_attributes "$program")" ;;
     --target)
         _forkless_list "tiny silent static dynamic"
         _forkless_files ""
         ;;
-    -r | --rounds | -s | --seed | -f | --filter | --rss | --gap | --at-once | --samples | -d | --deadline) ;;
+    -r | --rounds | -s | --seed | -f | --filter | --rss | --gap | --at-once | --fds | --spawners | --samples | -d | --deadline) ;;
     *)
         _forkless_words "quick standard full calibrate"
         _forkless_files .yaml

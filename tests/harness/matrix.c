@@ -107,6 +107,16 @@ static void test_wrong_overrides(void **unused) {
         {AXIS_RSS, "99999999TiB", "--rss: '99999999TiB' is not a size such as 0, 256MiB or 1GiB"},
         {AXIS_GAP, "1 ms", "--gap: '1 ms' is not a time such as 0, 20us or 1ms"},
         {AXIS_AT_ONCE, "2000", "--at-once: '2000' is not a whole number from 1 to 1024"},
+        {AXIS_FDS, "19001", "--fds: '19001' is not a whole number from 0 to 19000"},
+        {AXIS_FDS, "-1", "--fds: '-1' is not a whole number from 0 to 19000"},
+        {AXIS_SPAWNERS, "0", "--spawners: '0' is not a whole number from 1 to 64"},
+        {AXIS_SPAWNERS, "65", "--spawners: '65' is not a whole number from 1 to 64"},
+        {AXIS_ATTRIBUTES, "evn", "--attributes: there is no attribute 'evn'; did you mean env?"},
+        {AXIS_ATTRIBUTES, "foo",
+         "--attributes: there is no attribute 'foo'; --list names those that there are"},
+        {AXIS_ATTRIBUTES, "fd",
+         "--attributes: floor_vm cannot take 'fd': forkless_spawn and forkless_start take "
+         "attributes"},
         {AXIS_STRATEGY, "forkles_start",
          "--strategy: there is no strategy 'forkles_start'; did you mean forkless_start?"},
         {AXIS_TARGET, "tyni", "--target: there is no target 'tyni'; did you mean tiny?"},
@@ -124,6 +134,54 @@ static void test_wrong_overrides(void **unused) {
         assert_false(matrix_fill(&none, recipe, &o, path, why, sizeof why));
         assert_string_equal(why, wrong[i].says);
         matrix_clear(&none);
+    }
+    end(&m);
+}
+
+static void test_more_children_than_can_stamp(void **unused) {
+    char *spawners = "64", *at_once[] = {"16", "17"};
+    struct overrides o = {0};
+    struct matrix m = quick(), none = {0};
+    (void)unused;
+    o.axes[AXIS_SPAWNERS] = (struct values){&spawners, 1};
+    o.axes[AXIS_AT_ONCE] = (struct values){at_once, 2};
+    assert_false(matrix_fill(&none, recipe, &o, path, why, sizeof why));
+    assert_string_equal(why, "--spawners: 64 spawners of 17 at once have more than 1024 children");
+    matrix_clear(&none);
+    end(&m);
+}
+
+static void test_the_new_axes_stand_in_names(void **unused) {
+    char *strategy = "forkless_spawn", *rss = "1GiB", *gap = "0", *at_once = "2", *fds = "100",
+         *spawners = "3", *attribute = "fd", *target = "silent";
+    char *const values[AXES] = {strategy, rss, gap, at_once, fds, spawners, attribute, target};
+    struct cell cell = cell_default;
+    (void)unused;
+    for (enum axis a = 0; a < AXES; a++)
+        assert_true(cell_set(&cell, a, values[a], why, sizeof why));
+    assert_int_equal(cell_conflict(&cell, why, sizeof why), AXES);
+    assert_int_equal(cell_children(&cell), 6);
+    cell_name(&cell);
+    assert_string_equal(cell.name, "spawn/forkless_spawn/rss:1GiB/gap:0/at_once:2/fds:100/"
+                                   "spawners:3/attributes:fd/target:silent");
+}
+
+static void test_each_attribute_is_a_cell(void **unused) {
+    char *strategies[] = {"forkless_spawn"}, *each = "each", *zero = "0", *one = "1";
+    struct overrides o = {0};
+    char name[CELL_NAME_SIZE];
+    (void)unused;
+    o.axes[AXIS_STRATEGY] = (struct values){strategies, 1};
+    o.axes[AXIS_RSS] = (struct values){&zero, 1};
+    o.axes[AXIS_GAP] = (struct values){&zero, 1};
+    o.axes[AXIS_AT_ONCE] = (struct values){&one, 1};
+    o.axes[AXIS_ATTRIBUTES] = (struct values){&each, 1};
+    struct matrix m = fill("quick", &o);
+    assert_int_equal(m.count, 1 + attribute_count - 1);
+    for (size_t i = 1; i < attribute_count; i++) {
+        snprintf(name, sizeof name, "spawn/forkless_spawn/gap:0/attributes:%s", attributes[i].name);
+        assert_non_null(find(&m, name));
+        assert_ptr_equal(attribute_find(attributes[i].name), &attributes[i]);
     }
     end(&m);
 }
@@ -205,6 +263,9 @@ int main(void) {
         cmocka_unit_test(test_every_matrix_that_ships_is_whole),
         cmocka_unit_test(test_overrides_replace_an_axis_in_every_entry),
         cmocka_unit_test(test_wrong_overrides),
+        cmocka_unit_test(test_more_children_than_can_stamp),
+        cmocka_unit_test(test_the_new_axes_stand_in_names),
+        cmocka_unit_test(test_each_attribute_is_a_cell),
         cmocka_unit_test(test_two_targets_of_one_name),
         cmocka_unit_test(test_ballasts_come_once_each),
         cmocka_unit_test(test_filter),

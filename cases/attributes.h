@@ -1,0 +1,24 @@
+/* What a command asks for beyond the defaults, one thing for each cell; of the library's strategies
+ * alone. */
+#ifndef ATTRIBUTES_H
+#define ATTRIBUTES_H
+
+#include <forkless.h>
+#include <stddef.h>
+
+struct attribute {
+    const char *name;
+    int (*set)(forkless_command *); /* 0 or -errno; NULL: nothing to ask for */
+};
+
+/* Its first is `none`. Whatever names attributes takes them from here. */
+extern const struct attribute attributes[];
+extern const size_t attribute_count;
+
+/* NULL when there is none of this name. */
+const struct attribute *attribute_find(const char *name);
+
+/* The name that comes nearest, or NULL. */
+const char *attribute_similar(const char *name);
+
+#endif

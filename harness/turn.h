@@ -1,0 +1,24 @@
+/* One thread's share of a sample. The clock is read here, and at the release of several spawners.
+ */
+#ifndef TURN_H
+#define TURN_H
+
+#include "case.h"
+
+struct turn {
+    const struct strategy *strategy;
+    unsigned want; /* children */
+    struct born *born;
+
+    /* What came of it. */
+    unsigned made;
+    int64_t called, returned, reaped; /* CLOCK_MONOTONIC, ns */
+    int64_t cpu;                      /* of the thread and its children, ns */
+    char problem[200];                /* why it failed, */
+    bool unsupported;                 /* or that this kernel, or a filter, does not allow it */
+};
+
+/* Starts the children, one after the other, then reaps them all. */
+void turn_take(struct turn *);
+
+#endif
