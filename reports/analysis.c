@@ -14,9 +14,16 @@ bool is_floor(const struct cell *cell) {
     return !strncmp(cell->axes.strategy, "floor_", strlen("floor_"));
 }
 
+bool is_plain(const struct cell *cell) {
+    return cell->axes.fds == 0 && cell->axes.spawners == 1 &&
+           !strcmp(cell->axes.attributes, NO_ATTRIBUTES);
+}
+
 bool same_but_rss(const struct cell *cell, const struct axes *axes) {
     return !strncmp(cell->name, "spawn/", strlen("spawn/")) && cell->axes.gap == axes->gap &&
-           cell->axes.at_once == axes->at_once && !strcmp(cell->axes.strategy, axes->strategy) &&
+           cell->axes.at_once == axes->at_once && cell->axes.fds == axes->fds &&
+           cell->axes.spawners == axes->spawners && !strcmp(cell->axes.strategy, axes->strategy) &&
+           !strcmp(cell->axes.attributes, axes->attributes) &&
            !strcmp(cell->axes.target, axes->target);
 }
 

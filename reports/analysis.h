@@ -44,6 +44,9 @@ struct noise {
 bool is_null(const struct cell *cell);
 bool is_floor(const struct cell *cell);
 
+/* Whether it is at the defaults of fds, spawners and attributes. */
+bool is_plain(const struct cell *cell);
+
 /* Whether it is a cell of these axes, whatever its size. */
 bool same_but_rss(const struct cell *cell, const struct axes *axes);
 

@@ -30,7 +30,7 @@ static char *lacks_cell(const struct run *run, const char *name, enum figure fig
 
 static struct axes axes_of(char *strategy) {
     return (struct axes){
-        .strategy = strategy, .gap = DEFAULT_GAP, .at_once = 1, .target = DEFAULT_TARGET};
+        .strategy = strategy, .gap = DEFAULT_GAP, .at_once = 1, PLAIN, .target = DEFAULT_TARGET};
 }
 
 static char *lacks_growth(const struct run *run, char *strategy, enum figure figure) {

@@ -21,7 +21,9 @@ static void write_estimate(FILE *out, const struct estimate *estimate) {
 }
 
 static void write_head(FILE *out) {
-    fputs("cell,strategy,rss,gap,at_once,target,state,reason,rounds,samples", out);
+    fputs(
+        "cell,strategy,rss,gap,at_once,fds,spawners,attributes,target,state,reason,rounds,samples",
+        out);
     for (enum figure figure = CALL; figure < FIGURES; figure++) {
         const char *name = figure_names[figure];
         fprintf(out, ",%s,%s_low,%s_high,%s_tail,%s_tail_is", name, name, name, name, name);
@@ -58,7 +60,10 @@ static void write_cell(FILE *out, const struct run *run, const struct cell *cell
     write_csv(out, cell->name);
     fputc(',', out);
     write_csv(out, axes->strategy);
-    fprintf(out, ",%" PRId64 ",%" PRId64 ",%" PRId64 ",", axes->rss, axes->gap, axes->at_once);
+    fprintf(out, ",%" PRId64 ",%" PRId64 ",%" PRId64, axes->rss, axes->gap, axes->at_once);
+    fprintf(out, ",%" PRId64 ",%" PRId64 ",", axes->fds, axes->spawners);
+    write_csv(out, axes->attributes);
+    fputc(',', out);
     write_csv(out, axes->target);
     write_state(out, run, cell);
     fprintf(out, ",%zu,%zu", count_rounds(run, cell), count_samples(run, cell, CALL));

@@ -58,6 +58,11 @@ bool field_whole(struct source *source, const json_t *object, const char *key, i
     return *whole >= least || refuse(source, "`%s` is below %jd", key, (intmax_t)least);
 }
 
+bool field_optional_whole(struct source *source, const json_t *object, const char *key,
+                          int64_t least, int64_t *whole) {
+    return !json_object_get(object, key) || field_whole(source, object, key, least, whole);
+}
+
 bool field_number(struct source *source, const json_t *object, const char *key, double *number) {
     const json_t *value = json_object_get(object, key);
     if (!json_is_number(value))

@@ -24,6 +24,9 @@ bool field_text(struct source *source, const json_t *object, const char *key, ch
 bool field_optional_text(struct source *source, const json_t *object, const char *key, char **text);
 bool field_whole(struct source *source, const json_t *object, const char *key, int64_t least,
                  int64_t *whole);
+/* Leaves the number as it is when the field is absent. */
+bool field_optional_whole(struct source *source, const json_t *object, const char *key,
+                          int64_t least, int64_t *whole);
 bool field_number(struct source *source, const json_t *object, const char *key, double *number);
 bool field_flag(struct source *source, const json_t *object, const char *key, bool *flag);
 bool field_array(struct source *source, const json_t *object, const char *key, json_t **array);

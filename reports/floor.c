@@ -7,6 +7,7 @@ const struct cell *find_floor(const struct run *run, const struct cell *cell) {
     if (is_null(cell) || is_floor(cell))
         return NULL;
     struct axes axes = cell->axes;
+    axes.attributes = NO_ATTRIBUTES; /* the floors take none */
     axes.strategy = strcmp(axes.strategy, "forkless_start") ? "floor_vfork" : "floor_vm";
     return find_cell(run, axes);
 }

@@ -61,10 +61,11 @@ static json_t *describe_context(const struct run *run) {
 }
 
 static json_t *describe_entry(const struct family *family, const char *type, char *name) {
-    json_t *entry = must(json_pack(
-        "{s:s, s:I, s:i, s:s, s:s, s:I, s:i}", "name", name, "family_index",
-        (json_int_t)family->index, "per_family_instance_index", 0, "run_name", family->cell->name,
-        "run_type", type, "repetitions", (json_int_t)family->run->rounds, "threads", 1));
+    json_t *entry = must(json_pack("{s:s, s:I, s:i, s:s, s:s, s:I, s:I}", "name", name,
+                                   "family_index", (json_int_t)family->index,
+                                   "per_family_instance_index", 0, "run_name", family->cell->name,
+                                   "run_type", type, "repetitions", (json_int_t)family->run->rounds,
+                                   "threads", (json_int_t)family->cell->axes.spawners));
     free(name);
     return entry;
 }

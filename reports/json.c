@@ -55,6 +55,9 @@ static void set_axes_but_rss(json_t *object, const struct axes *axes) {
     set_text(object, "strategy", axes->strategy);
     set_whole(object, "gap_ns", axes->gap);
     set_whole(object, "at_once", axes->at_once);
+    set_whole(object, "fds", axes->fds);
+    set_whole(object, "spawners", axes->spawners);
+    set_text(object, "attributes", axes->attributes);
     set_text(object, "target", axes->target);
 }
 

@@ -42,7 +42,9 @@ static struct label show(const struct making *making, const struct column *colum
                          const struct cell *cell, enum unit unit) {
     double ns = median(making->run, cell, column->figure);
     if (column->shows == PER_SECOND)
-        return ns > 0 ? label_rate((double)column->axes.at_once * 1e9 / ns) : (struct label){"-"};
+        return ns > 0
+                   ? label_rate((double)(column->axes.at_once * column->axes.spawners) * 1e9 / ns)
+                   : (struct label){"-"};
     if (column->shows == MEDIAN)
         return label_time(ns, unit);
     struct tail end = tail(making->run, cell, column->figure, 0.99);

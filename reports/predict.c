@@ -26,6 +26,7 @@ static struct axes axes_of(const struct prediction *prediction, size_t strategy,
                          .rss = rss,
                          .gap = DEFAULT_GAP,
                          .at_once = 1,
+                         PLAIN,
                          .target = prediction->target};
 }
 

@@ -21,15 +21,28 @@ static const char *const level_names[LEVELS] = {"good", "note", "warning", "unkn
 static bool read_identity(struct source *source, const json_t *line, struct run *run) {
     json_t *build = json_object_get(line, "build");
     run->seed = -1;
-    return (!json_object_get(line, "seed") || field_whole(source, line, "seed", 0, &run->seed)) &&
+    return field_optional_whole(source, line, "seed", 0, &run->seed) &&
            field_optional_text(source, line, "started", &run->started) &&
            (!build || (field_object(source, line, "build", &build) &&
                        field_optional_text(source, build, "version", &run->version) &&
                        field_optional_text(source, build, "library", &run->library)));
 }
 
+/* Those that are not in the file are at their defaults. */
+static bool read_more_axes(struct source *source, const json_t *object, struct axes *axes) {
+    axes->spawners = 1;
+    if (!field_optional_whole(source, object, "fds", 0, &axes->fds) ||
+        !field_optional_whole(source, object, "spawners", 1, &axes->spawners) ||
+        !field_optional_text(source, object, "attributes", &axes->attributes))
+        return false;
+    if (!axes->attributes)
+        axes->attributes = must(strdup(NO_ATTRIBUTES));
+    return true;
+}
+
 static bool read_axes(struct source *source, const json_t *object, struct axes *axes) {
-    return field_text(source, object, "strategy", &axes->strategy) &&
+    return read_more_axes(source, object, axes) &&
+           field_text(source, object, "strategy", &axes->strategy) &&
            field_whole(source, object, "rss", 0, &axes->rss) &&
            field_whole(source, object, "gap", 0, &axes->gap) &&
            field_whole(source, object, "at_once", 1, &axes->at_once) &&
@@ -327,6 +340,7 @@ static void free_cell(struct cell *cell, size_t rounds) {
     free(cell->rounds);
     free(cell->name);
     free(cell->axes.strategy);
+    free(cell->axes.attributes);
     free(cell->axes.target);
 }
 

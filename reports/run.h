@@ -32,8 +32,15 @@ struct axes {
     int64_t rss;
     int64_t gap;
     int64_t at_once;
+    int64_t fds;
+    int64_t spawners;
+    char *attributes;
     char *target;
 };
+
+/* The axes that are in a file only where they are not so; fds is then 0. */
+#define NO_ATTRIBUTES "none"
+#define PLAIN         .spawners = 1, .attributes = NO_ATTRIBUTES
 
 struct cell {
     char *name;

@@ -183,7 +183,7 @@ static bool is_unit(const struct clock_row *row) {
 }
 
 static bool is_back_to_back(const struct cell *cell) {
-    return !is_null(cell) && cell->axes.rss == 0 && cell->axes.gap == 0 &&
+    return !is_null(cell) && is_plain(cell) && cell->axes.rss == 0 && cell->axes.gap == 0 &&
            cell->axes.at_once == 1 && !strcmp(cell->axes.target, DEFAULT_TARGET);
 }
 
@@ -194,8 +194,8 @@ const char *describe_agreement(const struct clock_row *row) {
 }
 
 static const struct cell *find_back_to_back(const struct run *run, char *strategy) {
-    return find_cell(run,
-                     (struct axes){.strategy = strategy, .at_once = 1, .target = DEFAULT_TARGET});
+    return find_cell(
+        run, (struct axes){.strategy = strategy, .at_once = 1, PLAIN, .target = DEFAULT_TARGET});
 }
 
 struct clock_row *second_clock_compare(const struct second_clock *clock, const struct run *run,

@@ -1,5 +1,6 @@
 #include "tables.h"
 
+#include "added.h"
 #include "analysis.h"
 #include "describe.h"
 #include "memory.h"
@@ -35,7 +36,7 @@ static void show_calls(const struct page *page) {
     free(rounds);
 
     struct column *columns = must(calloc(view->size_count + 1, sizeof *columns));
-    struct axes axes = {.gap = view->gap, .at_once = 1, .target = view->target};
+    struct axes axes = {.gap = view->gap, .at_once = 1, PLAIN, .target = view->target};
     for (size_t i = 0; i < view->size_count; i++) {
         axes.rss = view->sizes[i];
         columns[i] = (struct column){.head = label_size(axes.rss), .figure = CALL, .axes = axes};
@@ -78,7 +79,7 @@ static void show_whole(const struct page *page) {
     if (view->size_count == 0)
         return;
     struct axes axes = {
-        .rss = view->largest, .gap = view->gap, .at_once = 1, .target = view->target};
+        .rss = view->largest, .gap = view->gap, .at_once = 1, PLAIN, .target = view->target};
     struct column columns[FIGURES + 1];
     size_t count = fill_figures(view, axes, columns);
     axes.gap = 0;
@@ -91,29 +92,80 @@ static void show_whole(const struct page *page) {
 }
 
 static size_t fill_burst(struct axes axes, struct column *columns) {
-    columns[0] = (struct column){.head = {"caller held"}, .figure = CALL, .axes = axes};
+    const char *held = axes.spawners > 1 ? "all called" : "caller held";
+    columns[0] = (struct column){.figure = CALL, .axes = axes};
+    snprintf(columns[0].head.text, sizeof columns->head.text, "%s", held);
     columns[1] = (struct column){.head = {"all reaped"}, .figure = TOTAL, .axes = axes};
     columns[2] =
         (struct column){.head = {"per second"}, .shows = PER_SECOND, .figure = TOTAL, .axes = axes};
     return 3;
 }
 
-/* One place of the matrix, whose head names what is not as in the rest of the page. */
+/* With more descriptors, and its call without them. */
+static size_t fill_open(const struct view *view, struct axes axes, struct column *columns) {
+    size_t count = fill_figures(view, axes, columns);
+    axes.fds = 0;
+    if (any_has(view, CALL, axes))
+        columns[count++] = (struct column){.head = {"call without"}, .figure = CALL, .axes = axes};
+    return count;
+}
+
+static bool has_attributes(const struct axes *axes) {
+    return strcmp(axes->attributes, NO_ATTRIBUTES);
+}
+
+static char *describe_what(const struct axes *axes) {
+    if (axes->spawners > 1 && axes->at_once > 1)
+        return sentence("%jd spawners, each with %jd at once", (intmax_t)axes->spawners,
+                        (intmax_t)axes->at_once);
+    if (axes->spawners > 1)
+        return sentence("%jd spawners at once", (intmax_t)axes->spawners);
+    if (axes->at_once > 1)
+        return sentence("%jd at once", (intmax_t)axes->at_once);
+    return sentence("One spawn");
+}
+
+/* Where a table is from: the size, and what is not as in the rest of the page. */
+static char *describe_where(const struct view *view, const struct axes *axes) {
+    bool many = axes->at_once > 1 || axes->spawners > 1;
+    char *gap = describe_gap(axes->gap, many ? "bursts" : "spawns");
+    char *fds =
+        axes->fds ? sentence(", %jd descriptors open", (intmax_t)axes->fds) : sentence("%s", "");
+    bool usual_gap = axes->gap == view->gap, usual_target = !strcmp(axes->target, view->target);
+    char *where = sentence("%s%s%s%s%s%s", label_at(axes->rss).text, fds, usual_gap ? "" : ", ",
+                           usual_gap ? "" : gap, usual_target ? "" : ", ",
+                           usual_target ? "" : describe_target(axes->target));
+    free(fds);
+    free(gap);
+    return where;
+}
+
+/* One place of the matrix. */
 static void show_place(const struct page *page, struct axes axes) {
     const struct view *view = page->view;
-    struct column columns[FIGURES];
-    bool burst = axes.at_once > 1;
-    size_t count = burst ? fill_burst(axes, columns) : fill_figures(view, axes, columns);
-    char *what = burst ? sentence("%jd at once", (intmax_t)axes.at_once) : sentence("One spawn");
-    char *gap = describe_gap(axes.gap, burst ? "bursts" : "spawns");
-    bool usual_gap = axes.gap == view->gap, usual_target = !strcmp(axes.target, view->target);
-    char *title = sentence("%s %s%s%s%s%s: medians", what, label_at(axes.rss).text,
-                           usual_gap ? "" : ", ", usual_gap ? "" : gap, usual_target ? "" : ", ",
-                           usual_target ? "" : describe_target(axes.target));
+    struct column columns[FIGURES + 1];
+    bool many = axes.at_once > 1 || axes.spawners > 1;
+    size_t count = many       ? fill_burst(axes, columns)
+                   : axes.fds ? fill_open(view, axes, columns)
+                              : fill_figures(view, axes, columns);
+    char *what = describe_what(&axes), *where = describe_where(view, &axes);
+    bool asks = has_attributes(&axes);
+    char *title = sentence("%s %s%s%s: medians", what, where, asks ? ", attributes " : "",
+                           asks ? axes.attributes : "");
     show_medians(page, (struct shown){.title = title}, "", columns, count);
     free(title);
-    free(gap);
+    free(where);
     free(what);
+}
+
+static void show_attributes(const struct page *page, struct axes axes) {
+    struct medians added = attributes_added(page->view, axes, page->marks);
+    char *where = describe_where(page->view, &axes);
+    char *title = sentence("What each attribute adds to \"call\" %s (95 %% intervals)", where);
+    page->show(&(struct shown){.title = title, .medians = &added}, page->to);
+    free(title);
+    free(where);
+    medians_free(&added);
 }
 
 static void show_bursts(const struct page *page) {
@@ -123,6 +175,7 @@ static void show_bursts(const struct page *page) {
         show_place(page, (struct axes){.rss = burst->rss,
                                        .gap = burst->gap,
                                        .at_once = burst->at_once,
+                                       PLAIN,
                                        .target = view->target});
     }
 }
@@ -172,7 +225,11 @@ static void show_rest(const struct page *page) {
         if (page->marks->shown[i] || !is_spawn(cell) || count_rounds(view->run, cell) == 0)
             continue;
         bool usual_target = !strcmp(cell->axes.target, view->target);
-        if (cell->axes.at_once == 1 && usual_target)
+        if (has_attributes(&cell->axes) && tells_added(view->run, cell))
+            show_attributes(page, cell->axes);
+        else if (!is_plain(cell))
+            show_place(page, cell->axes);
+        else if (cell->axes.at_once == 1 && usual_target)
             show_gap(page, cell->axes);
         else if (cell->axes.at_once == 1 && cell->axes.gap == view->gap)
             show_targets(page, cell->axes);

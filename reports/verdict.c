@@ -19,7 +19,7 @@ static char *describe_interval(const struct estimate *estimate, const char *name
 
 static struct growth growth_of(const struct view *view, char *strategy) {
     struct axes axes = {
-        .strategy = strategy, .gap = view->gap, .at_once = 1, .target = view->target};
+        .strategy = strategy, .gap = view->gap, .at_once = 1, PLAIN, .target = view->target};
     return estimate_growth(view->run, axes, CALL);
 }
 
@@ -109,6 +109,7 @@ static void say_bursts(const struct view *view, bool begun, FILE *text) {
                             .rss = burst->rss,
                             .gap = burst->gap,
                             .at_once = burst->at_once,
+                            PLAIN,
                             .target = view->target};
         double held = median(view->run, find_cell(view->run, axes), CALL);
         if (isnan(held))

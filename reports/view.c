@@ -12,7 +12,7 @@ bool is_spawn(const struct cell *cell) {
 }
 
 static bool is_seen(const struct view *view, const struct cell *cell) {
-    return is_spawn(cell) && !strcmp(cell->axes.target, view->target);
+    return is_spawn(cell) && is_plain(cell) && !strcmp(cell->axes.target, view->target);
 }
 
 char **find_targets(const struct run *run, size_t *count) {
@@ -152,6 +152,7 @@ const struct cell *view_cell(const struct view *view, const char *strategy, int6
                         .rss = rss,
                         .gap = view->gap,
                         .at_once = 1,
+                        PLAIN,
                         .target = view->target};
     return find_cell(view->run, axes);
 }

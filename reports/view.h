@@ -4,8 +4,8 @@
 
 /*
  * What one page compares: spawns of one target with one gap, over sizes and strategies. The default
- * target and gap where the run has them, and all else as the run has it. Some tables show what
- * differs from it, under heads that say so.
+ * target and gap where the run has them, without more descriptors, spawners or attributes. Some
+ * tables show what differs from it, under heads that say so.
  */
 
 struct burst {

@@ -62,7 +62,8 @@ char *unlike_hosts(const struct run *a, const struct run *b) {
 
 bool same_axes(const struct axes *a, const struct axes *b) {
     return !strcmp(a->strategy, b->strategy) && a->rss == b->rss && a->gap == b->gap &&
-           a->at_once == b->at_once && !strcmp(a->target, b->target);
+           a->at_once == b->at_once && a->fds == b->fds && a->spawners == b->spawners &&
+           !strcmp(a->attributes, b->attributes) && !strcmp(a->target, b->target);
 }
 
 /* One axis with its value, as people read it. */
@@ -74,12 +75,18 @@ static char *value_of(const struct axes *axes, size_t axis) {
         return sentence("gap %s", axes->gap ? label_gap(axes->gap).text : "0");
     case 2:
         return sentence("at_once %jd", (intmax_t)axes->at_once);
+    case 3:
+        return sentence("fds %jd", (intmax_t)axes->fds);
+    case 4:
+        return sentence("spawners %jd", (intmax_t)axes->spawners);
+    case 5:
+        return sentence("attributes %s", axes->attributes);
     default:
         return sentence("target %s", axes->target);
     }
 }
 
-enum { AXES = 4 };
+enum { AXES = 7 };
 
 struct pick {
     bool (*counts)(const struct cell *, const void *);

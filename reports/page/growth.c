@@ -12,7 +12,7 @@ enum { PREDICTED = sizeof predicted / sizeof *predicted };
 
 static struct axes axes_of(const struct view *view, char *strategy) {
     return (struct axes){
-        .strategy = strategy, .gap = view->gap, .at_once = 1, .target = view->target};
+        .strategy = strategy, .gap = view->gap, .at_once = 1, PLAIN, .target = view->target};
 }
 
 static char *describe_slope(const struct estimate *slope) {

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Cells that differ in strategy and size alone. */
+/* Plain cells that differ in strategy and size alone. */
 struct group {
     const struct view *view;
     struct axes axes;
@@ -16,7 +16,7 @@ struct group {
 };
 
 static bool belongs(const struct group *group, const struct cell *cell) {
-    return is_spawn(cell) && cell->axes.gap == group->axes.gap &&
+    return is_spawn(cell) && is_plain(cell) && cell->axes.gap == group->axes.gap &&
            cell->axes.at_once == group->axes.at_once &&
            !strcmp(cell->axes.target, group->axes.target);
 }
@@ -105,7 +105,7 @@ void add_heat_map(const struct subject *subject) {
     bool *done = must(calloc(run->cell_count, sizeof *done));
     bool begun = false;
     for (size_t i = 0; i < run->cell_count; i++) {
-        if (done[i] || !is_spawn(&run->cells[i]))
+        if (done[i] || !is_spawn(&run->cells[i]) || !is_plain(&run->cells[i]))
             continue;
         if (!begun) {
             document_section(subject->document, "map", "Every strategy on every axis");

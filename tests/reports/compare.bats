@@ -9,7 +9,7 @@ setup() {
     here=$BATS_TEST_DIRNAME
     compare=${FORKLESS_COMPARE:?}
     cd "$BATS_TEST_TMPDIR" || return
-    cp "$here"/runs/{quick,standard,nothing,one-round,resumed,failed}.jsonl .
+    cp "$here"/runs/{quick,standard,nothing,one-round,resumed,failed,axes}.jsonl .
 }
 
 # change FILTER [FROM]: another run than FROM, with its lines changed by jq, in the file b.jsonl.
@@ -163,6 +163,15 @@ refused() {
     run -0 "$compare" quick.jsonl standard.jsonl --filter 'rss:1GiB$'
     [[ ${output//$'\n    '/ } == *"spawn/fork/rss:1GiB (B): not in this run"* ]]
     [[ $output == *" 2 not told apart, "* ]]
+}
+
+@test "the axes that only some cells have tell cells apart" {
+    run -0 "$compare" axes.jsonl axes.jsonl
+    [[ $output == *$'\nspawn/*/rss:1GiB/fds:19000\n'*$'\nspawn/*/rss:1GiB/spawners:64\n'*$'\nspawn/*/rss:1GiB/attributes:fd\n'* ]]
+    jq -c 'if .kind == "run" then .cells |= map(select(.fds or .spawners or .attributes | not))
+        elif .cell // "" | test("fds|spawners|attributes") then empty else . end' axes.jsonl >b.jsonl
+    run -2 --separate-stderr "$compare" axes.jsonl b.jsonl
+    [[ $stderr == *" are unlike: gap 0 (only A), at_once 2 (only A), fds 19000 (only A), fds 100 (only A), spawners 64 (only A), spawners 4 (only A), attributes fd (only A), attributes env (only A), attributes all (only A), attributes late (only A) (--force "* ]]
 }
 
 @test "files that cannot be read" {

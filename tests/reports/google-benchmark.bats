@@ -43,6 +43,12 @@ compared() {
     [ "$(of spawn/vfork/rss:1GiB 3 | jq -c '[.run_name, .repetitions, .threads, .time_unit]')" = '["spawn/vfork/rss:1GiB",8,1,"ns"]' ]
 }
 
+@test "several spawners are threads" {
+    "$EXPORT" axes.jsonl >"$out"
+    [ "$(of spawn/vfork/rss:1GiB/spawners:64 3 | jq .threads)" -eq 64 ]
+    [ "$(of spawn/vfork/rss:1GiB 3 | jq .threads)" -eq 1 ]
+}
+
 @test "the aggregates are those of the repetitions" {
     "$EXPORT" standard.jsonl >"$out"
     jq -e '[.benchmarks[] | select(.run_name == "spawn/fork")] | . as $all

@@ -30,7 +30,7 @@ medians() {
 }
 
 @test "the medians of every cell are those that jq finds" {
-    for run in quick standard failed one-round targets; do
+    for run in quick standard failed one-round targets axes; do
         "$analyse" $run.jsonl | jq -S '.cells | map(select(.figures != {})
             | {key: .name, value: (.figures | map_values({median_ns, max_ns, samples, rounds}))}) | from_entries' >"$found"
         diff "$found" <(medians $run.jsonl | jq -S .)
@@ -48,6 +48,16 @@ medians() {
         {round: 4, rss_bytes: 1073741824, reason: "other programs used 17 % of the CPU time"}]'
     holds '[.warnings[].found] == ["1.7 on 2 CPUs", "1024 MiB, 40 % in use"] and .warnings[0].name == "load"'
     holds '.warnings == [] and (.noise | has("other") | not) and (.run.host | has("hypervisor") | not)' quick.jsonl
+}
+
+@test "the axes that only some cells have, and what they are multiples of" {
+    holds 'cell("spawn/vfork/rss:1GiB/at_once:2/fds:100/spawners:4") | .at_once == 2 and .fds == 100 and .spawners == 4
+        and .attributes == "none" and (has("floor") | not)' axes.jsonl
+    holds 'cell("spawn/forkless_start/rss:1GiB/fds:19000").floor == "spawn/floor_vm/rss:1GiB/fds:19000"'
+    holds 'cell("spawn/forkless_spawn/rss:1GiB/spawners:64").floor == "spawn/floor_vfork/rss:1GiB/spawners:64"'
+    holds 'cell("spawn/forkless_spawn/rss:1GiB/attributes:fd") | .attributes == "fd" and .floor == "spawn/floor_vfork/rss:1GiB"'
+    holds '[.growth[] | select(.fds > 0 or .spawners > 1 or .attributes != "none")] == []' # these have one size
+    holds '.cells | all(.fds == 0 and .spawners == 1 and .attributes == "none")' quick.jsonl
 }
 
 @test "each cell: its axes, its floor, and what it is in multiples of it" {

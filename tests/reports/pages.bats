@@ -56,6 +56,52 @@ refused() {
 
 @test "a small run in every format" { golden resumed 0; }
 
+@test "a run with more descriptors, several spawners and attributes, in every format" { golden axes 3; }
+
+@test "what is at other axes is in no table but its own" {
+    jq -c 'if .kind == "run" then .cells |= map(select(.fds or .spawners or .attributes | not))
+        elif .cell // "" | test("fds|spawners|attributes") then empty else . end' axes.jsonl >plain.jsonl
+    "$report" -f text axes.jsonl | sed -n '/^How long/,/^One spawn/p' | sed '$d' >with || [ "${PIPESTATUS[0]}" -eq 3 ]
+    "$report" -f text plain.jsonl | sed -n '/^How long/,/^forkless_start holds/p' | sed '$d' >without
+    diff with without
+    for section in ranking growth map; do
+        PATH=/nowhere "$report" -f html axes.jsonl 2>said.txt >page.html || [ $? -eq 3 ]
+        PATH=/nowhere "$report" -f html plain.jsonl 2>said.txt >plain.html
+        for page in page plain; do
+            sed -n "/id=\"$section\"/,/<h2/p" $page.html | sed '$d' >$page.part
+        done
+        [ -s page.part ]
+        diff page.part plain.part
+    done
+}
+
+@test "every cell of other axes is shown" {
+    jq -cs '(.[0].cells | to_entries | map({key: .value.name, value: (1000 + .key)}) | from_entries) as $number
+        | .[] | if .state == "measured" then (1000000 * $number[.cell]) as $ns | .call = [$ns] | .total = [$ns] | .cpu = [$ns]
+            | del(.ready) else . end' axes.jsonl >numbered.jsonl
+    run -3 "$report" numbered.jsonl
+    jq -r '.cells // [] | to_entries[] | select(.value | .fds or .spawners) | 1000 + .key' numbered.jsonl >numbers
+    [ "$(wc -l <numbers)" -eq 10 ]
+    while read -r number; do
+        [[ $output == *" $number ms"* ]]
+    done <numbers
+    # The difference of two numbers, and where there is none to take the number itself.
+    of() { jq -r --arg name "$1" '.cells // [] | to_entries[] | select(.value.name == $name) | 1000 + .key' numbered.jsonl; }
+    for name in fd env; do
+        added=$(($(of "spawn/forkless_spawn/rss:1GiB/attributes:$name") - $(of spawn/forkless_spawn/rss:1GiB)))
+        grep -E "^ $name .* $added.0 ms \($added.0 to $added.0\)$" <<<"$output"
+    done
+    [[ $output == *" $(of spawn/forkless_spawn/gap:0/attributes:fd) ms"* ]]
+}
+
+@test "a run of attributes alone: their own figures, since there is nothing to take from them" {
+    jq -c 'if .kind == "run" then .cells |= map(select(.attributes == "fd" and .rss > 0))
+        elif .cell then select(.cell | test("rss.*attributes:fd")) else . end' axes.jsonl >alone.jsonl
+    run -0 "$report" alone.jsonl
+    [[ $output == *$'\nOne spawn at 1 GiB, attributes fd: medians\n'* ]]
+    [[ $output != *"What each attribute adds"* ]]
+}
+
 @test "a run of names and reasons that are markup to somebody, in every format" { golden odd 3; }
 
 @test "every page is well-formed, self-contained and readable aloud" {
@@ -164,6 +210,7 @@ for row, cell in zip(rows, cells):
     assert row["target"] == cell["target"] and row["rounds"] == row["samples"]
     assert row["state"] == ("failed" if row["rounds"] == "0" else "measured")
     assert not row["call"] or float(row["call_low"] or 0) <= float(row["call"]) <= float(row["call_tail"])
+assert all((row["fds"], row["spawners"], row["attributes"]) == ("0", "1", "none") for row in rows)
 assert rows[5]["call_tail_is"] == "max" and float(rows[1]["multiple_of_floor"]) > 0
 PYTHON
 }

@@ -221,6 +221,16 @@ shifted() {
     [[ $output == *$'\nOther targets at 0 MiB: '* ]]
 }
 
+@test "axes that are none" {
+    for filter in 'fds = -1|`fds` is below 0' 'spawners = 0|`spawners` is below 1' 'spawners = "2"|`spawners` is not a whole number' \
+        'attributes = 3|`attributes` is not a text'; do
+        jq -c "if .kind == \"run\" then .cells[1].${filter%|*} else . end" one-round.jsonl >"$BATS_TEST_TMPDIR/bad"
+        run -2 --separate-stderr "$report" "$BATS_TEST_TMPDIR/bad"
+        # shellcheck disable=SC2154  # bats sets it
+        [ "$stderr" = "forkless-report: $BATS_TEST_TMPDIR/bad:1: ${filter#*|}" ]
+    done
+}
+
 @test "not a results file" {
     cd "$BATS_TEST_TMPDIR"
     refused "absent: cannot be opened: No such file or directory" absent

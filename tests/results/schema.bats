@@ -23,6 +23,18 @@ valid() { "$BATS_TEST_DIRNAME/validate" "$SOURCE/results/schema.json" "$@"; }
     valid measured.jsonl failed.jsonl cut.jsonl
 }
 
+@test "the axes of a cell are there only where they are not at their defaults" {
+    cd "$BATS_TEST_TMPDIR"
+    "$FORKLESS_BENCH" calibrate -r 1 --samples 1 --strategy forkless_spawn --rss 0 --fds 0,9 --spawners 1,2 --attributes none,env \
+        -o axes.jsonl
+    valid axes.jsonl
+    jq -se '.[0].cells | length == 9 and (map(has("fds"), has("spawners"), has("attributes"))
+        | map(select(.)) | length == 12)' axes.jsonl
+    for wrong in 'fds = 0' 'spawners = 1' 'attributes = "none"'; do
+        wrong "if .kind == \"run\" then .cells[1].$wrong else . end" axes.jsonl
+    done
+}
+
 # wrong FILTER [RUN]: jq's filter, applied to each line, makes the run invalid.
 wrong() {
     local right=$SOURCE/tests/reports/runs/${2-failed.jsonl}

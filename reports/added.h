@@ -1,0 +1,12 @@
+#pragma once
+
+#include "medians.h"
+
+/* What an attribute adds: the difference from the same cell without it, within each round. */
+
+/* Whether the run has both in some round. */
+bool tells_added(const struct run *run, const struct cell *cell);
+
+/* To `call`: a row for each attribute beside these axes, a column for each strategy that takes
+ * attributes. Marks the cells. */
+struct medians attributes_added(const struct view *view, struct axes axes, struct marks *marks);
