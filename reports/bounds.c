@@ -7,7 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const char *const kind_names[KINDS] = {"value", "ratio", "slope", "slope_ratio"};
+static const char *const kind_names[KINDS] = {"value",      "difference", "ratio",
+                                              "rate_ratio", "slope",      "slope_ratio"};
 
 /* The place of a field's text among names. */
 static bool read_choice(struct source *source, const json_t *object, const char *key,
@@ -26,8 +27,8 @@ static bool read_choice(struct source *source, const json_t *object, const char 
 }
 
 static bool check_keys(struct source *source, json_t *object) {
-    static const char *const known[] = {"id", "says", "kind",    "figure",  "percentile",
-                                        "of", "over", "at_most", "at_least"};
+    static const char *const known[] = {"id",   "says", "kind", "figure",  "percentile", "of",
+                                        "over", "less", "per",  "at_most", "at_least"};
     const char *key;
     json_t *value;
     json_object_foreach(object, key, value) {
@@ -59,6 +60,25 @@ static bool read_percentile(struct source *source, const json_t *object, struct 
            (bound->percentile < 100 || refuse(source, "`percentile` is not below 100"));
 }
 
+/* What stands beside the cell or strategy of a bound, where its kind asks for it. */
+static bool read_other(struct source *source, const json_t *object, struct bound *bound) {
+    bool is_difference = bound->kind == DIFFERENCE;
+    const char *key = is_difference ? "less" : "over", *other = is_difference ? "over" : "less";
+    bool is_alone = bound->kind == VALUE || bound->kind == SLOPE;
+    bound->per = 1;
+    if (json_object_get(object, other) || (is_alone && json_object_get(object, key)))
+        return refuse(source, "`%s` does not go with the kind `%s`",
+                      json_object_get(object, other) ? other : key, kind_names[bound->kind]);
+    if (!is_alone && !field_text(source, object, key, &bound->over))
+        return false;
+    if (!json_object_get(object, "per"))
+        return true;
+    if (!is_difference)
+        return refuse(source, "`per` goes with the kind `difference` only");
+    return field_number(source, object, "per", &bound->per) &&
+           (bound->per > 0 || refuse(source, "`per` is not above 0"));
+}
+
 static bool read_bound(struct source *source, json_t *object, struct bound *bound) {
     size_t kind, figure;
     if (!check_keys(source, object) || !field_text(source, object, "id", &bound->id) ||
@@ -69,9 +89,8 @@ static bool read_bound(struct source *source, json_t *object, struct bound *boun
         return false;
     bound->kind = (enum kind)kind;
     bound->figure = (enum figure)figure;
-    bool has_over = kind == RATIO || kind == SLOPE_RATIO;
-    return (!has_over || field_text(source, object, "over", &bound->over)) &&
-           read_percentile(source, object, bound) && read_limit(source, object, bound);
+    return read_other(source, object, bound) && read_percentile(source, object, bound) &&
+           read_limit(source, object, bound);
 }
 
 static bool read_list(const char *path, const json_t *list, struct bounds *bounds, char **error) {
@@ -98,6 +117,51 @@ bool bounds_read(const char *path, struct bounds *bounds, char **error) {
     if (!good)
         bounds_free(bounds);
     return good;
+}
+
+/* What a name has in the place of the `*`: malloced; NULL when it is not so. */
+static char *match(const char *pattern, const char *name) {
+    const char *star = strchr(pattern, '*');
+    size_t before = (size_t)(star - pattern), after = strlen(star + 1), length = strlen(name);
+    if (length <= before + after || strncmp(name, pattern, before) ||
+        strcmp(name + length - after, star + 1) ||
+        memchr(name + before, '/', length - before - after))
+        return NULL;
+    return must(strndup(name + before, length - before - after));
+}
+
+static char *fill(const char *text, const char *found) {
+    const char *star = text ? strchr(text, '*') : NULL;
+    if (!star)
+        return text ? must(strdup(text)) : NULL;
+    return sentence("%.*s%s%s", (int)(star - text), text, found, star + 1);
+}
+
+static void add_filled(struct bounds *bounds, const struct bound *bound, const char *found) {
+    bounds->list = must(reallocarray(bounds->list, bounds->count + 1, sizeof *bounds->list));
+    struct bound *added = &bounds->list[bounds->count++];
+    *added = *bound;
+    added->id = fill(bound->id, found);
+    added->says = fill(bound->says, found);
+    added->of = fill(bound->of, found);
+    added->over = fill(bound->over, found);
+}
+
+struct bounds bounds_for(const struct bounds *bounds, const struct run *run) {
+    struct bounds all = {.count = 0};
+    for (size_t i = 0; i < bounds->count; i++) {
+        const struct bound *bound = &bounds->list[i];
+        size_t before = all.count;
+        for (size_t c = 0; strchr(bound->of, '*') && c < run->cell_count; c++) {
+            char *found = match(bound->of, run->cells[c].name);
+            if (found)
+                add_filled(&all, bound, found);
+            free(found);
+        }
+        if (all.count == before)
+            add_filled(&all, bound, "*");
+    }
+    return all;
 }
 
 void bounds_free(struct bounds *bounds) {

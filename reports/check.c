@@ -59,8 +59,32 @@ static char *lacks(const struct run *run, const struct bound *bound) {
     return why;
 }
 
+static double children_of(const struct cell *cell) {
+    return (double)(cell->axes.at_once * cell->axes.spawners);
+}
+
+static struct estimate scale(struct estimate estimate, double factor) {
+    estimate.value *= factor;
+    estimate.ci.low *= factor;
+    estimate.ci.high *= factor;
+    return estimate;
+}
+
+/* Each spawns at the children of its sample by the figure. */
+static struct estimate estimate_rates(const struct run *run, const struct cell *of,
+                                      const struct cell *over, enum figure figure) {
+    return scale(estimate_ratio(run, over, of, figure), children_of(of) / children_of(over));
+}
+
 static struct estimate estimate_for(const struct run *run, const struct bound *bound) {
     switch (bound->kind) {
+    case DIFFERENCE:
+        return scale(estimate_difference(run, run_cell(run, bound->of), run_cell(run, bound->over),
+                                         bound->figure),
+                     1 / bound->per);
+    case RATE_RATIO:
+        return estimate_rates(run, run_cell(run, bound->of), run_cell(run, bound->over),
+                              bound->figure);
     case RATIO:
         return estimate_ratio(run, run_cell(run, bound->of), run_cell(run, bound->over),
                               bound->figure);
@@ -84,7 +108,7 @@ static enum verdict judge(const struct bound *bound, const struct estimate *esti
 }
 
 static bool is_ratio(const struct bound *bound) {
-    return bound->kind == RATIO || bound->kind == SLOPE_RATIO;
+    return bound->kind == RATIO || bound->kind == RATE_RATIO || bound->kind == SLOPE_RATIO;
 }
 
 /* Short limits are of the harness's own share, and read best in ns. */
@@ -92,8 +116,17 @@ static enum unit unit_of(const struct bound *bound) {
     return bound->limit < 5000 ? NS : unit_for(bound->limit);
 }
 
+/* Of each of many. */
+static bool is_fine(const struct bound *bound) {
+    return !is_ratio(bound) && bound->limit < 100;
+}
+
 static struct label label_bare(const struct bound *bound, double amount) {
     struct label label;
+    if (is_fine(bound)) {
+        snprintf(label.text, sizeof label.text, "%.1f", amount);
+        return label;
+    }
     if (!is_ratio(bound))
         return label_number(amount, unit_of(bound));
     int decimals = 2 - (int)floor(log10(bound->limit));
@@ -107,6 +140,8 @@ static struct label label_amount(const struct bound *bound, double amount) {
     if (is_ratio(bound))
         return label_bare(bound, amount);
     struct label time = label_time(amount, unit_of(bound)), label;
+    if (is_fine(bound))
+        snprintf(time.text, sizeof time.text, "%.26s ns", label_bare(bound, amount).text);
     snprintf(label.text, sizeof label.text, "%.26s%s", time.text,
              bound->kind == SLOPE ? "/GiB" : "");
     return label;
@@ -155,10 +190,12 @@ static int longest_id(const struct bounds *bounds) {
 size_t check_bounds(const struct bounds *bounds, const struct run *run, FILE *out) {
     size_t counts[VERDICTS] = {0};
     bool decides = strcmp(run->matrix, "quick") != 0;
-    int id_width = longest_id(bounds);
+    struct bounds asked = bounds_for(bounds, run);
+    int id_width = longest_id(&asked);
     fprintf(out, "  %-*s  %-10s %12s  %-19s  limit\n", id_width, "", "", "value", "95% interval");
-    for (size_t i = 0; i < bounds->count; i++)
-        counts[check_bound(&bounds->list[i], run, id_width, decides, out)]++;
+    for (size_t i = 0; i < asked.count; i++)
+        counts[check_bound(&asked.list[i], run, id_width, decides, out)]++;
+    bounds_free(&asked);
     fprintf(out, "\n%s: %zu hold, %zu missed, %zu undecided\n", run->path, counts[HOLDS],
             counts[MISSED], counts[UNDECIDED]);
     if (run->rounds < ROUNDS_TO_DECIDE)
