@@ -76,6 +76,14 @@ static void test_every_matrix_that_ships_is_whole(void **unused) {
     assert_int_equal(find(&standard, "spawn/vfork/rss:1GiB")->samples, 300);
     assert_int_equal(find(&standard, "spawn/fork/rss:1GiB")->samples, 20);
     assert_non_null(find(&standard, "spawn/fork/rss:1GiB/target:dynamic"));
+    assert_non_null(find(&standard, "spawn/forkless_start/rss:1GiB/fds:19000"));
+    assert_non_null(find(&standard, "spawn/vfork/rss:1GiB/spawners:64"));
+    for (size_t i = 1; i < attribute_count; i++) {
+        char name[CELL_NAME_SIZE];
+        snprintf(name, sizeof name, "spawn/forkless_spawn/rss:1GiB/attributes:%s",
+                 attributes[i].name);
+        assert_non_null(find(&standard, name));
+    }
     end(&standard);
 }
 
