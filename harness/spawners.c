@@ -13,7 +13,7 @@
 
 #include "clock.h"
 
-enum { STACK_SIZE = 256 * 1024 };
+enum { STACK_SIZE = 1024 * 1024 }; /* thread-local memory is in it: a sanitizer has much */
 
 struct spawner {
     struct spawners *all;

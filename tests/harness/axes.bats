@@ -107,3 +107,27 @@ limited() { (ulimit -n "$1" && shift && "$bench" "$@"); }
     run -2 --separate-stderr "$bench" --resume run.jsonl -r 3
     [[ $stderr == "forkless-bench: run.jsonl: cell "*" of its first line is none that is known here" ]]
 }
+
+@test "a descriptor that a strategy leaves is found beside all the others" {
+    FAULT_KIND=leak LD_PRELOAD=$FAULT run -3 --separate-stderr "$bench" calibrate -r 1 --samples 1 --strategy vfork,forkless_spawn \
+        --rss 1MiB --fds 0,500 -o run.jsonl
+    sane
+    [ "$(states)" = $'2 failed\n3 measured' ]
+    [ "$(reasons | grep -v null)" = "the strategy left a descriptor behind" ]
+    jq -s -e '[.[] | select(.state == "failed") | .cell] | sort == ["spawn/vfork/rss:1MiB", "spawn/vfork/rss:1MiB/fds:500"]' run.jsonl
+}
+
+@test "a run with all three comes through to every report" {
+    matrix '  - strategy: [floor_vfork, forkless_spawn, vfork]' '    fds: [0, 100]' '  - strategy: [forkless_spawn, vfork]' \
+        '    spawners: [8]' '  - strategy: [forkless_spawn]' '    attributes: [each]'
+    "$bench" m.yaml -r 6 -o run.jsonl 2>/dev/null
+    sane
+    run -0 "$FORKLESS_REPORT" run.jsonl
+    [[ $output == *"100 descriptors open: medians"*"8 spawners at once at 0 MiB: medians"*'What each attribute adds to "call" at 0 MiB'* ]]
+    [[ $output == *$'\n fd  '* && $output == *$'\n env  '* ]]
+    for format in html markdown csv json google-benchmark; do
+        "$FORKLESS_REPORT" -f $format run.jsonl 2>/dev/null | grep -q 'spawners.*8'
+    done
+    run -0 "$FORKLESS_COMPARE" run.jsonl run.jsonl
+    [[ $output == *$'\nspawn/*/fds:100\n'*$'\nspawn/*/attributes:fd\n'* ]]
+}

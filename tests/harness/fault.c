@@ -3,7 +3,9 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/syscall.h>
+#include <sys/types.h>
 #include <unistd.h>
 
 int madvise(void *start, size_t size, int advice);
@@ -28,7 +30,7 @@ int madvise(void *start, size_t size, int advice) {
         errno = ENOMEM;
         return -1;
     }
-    if (strcmp(kind, "shrink") == 0)
+    if (strcmp(kind, "shrink") == 0 || strcmp(kind, "leak") == 0)
         return (int)syscall(SYS_madvise, start, size, advice);
     return 0; /* a lie: nothing is resident */
 }
@@ -41,4 +43,13 @@ int waitid(int type, unsigned id, void *info, int options) {
     if (ballast && kind && strcmp(kind, "shrink") == 0)
         syscall(SYS_madvise, ballast, ballast_size / 2, DONTNEED);
     return (int)syscall(SYS_waitid, type, id, info, options, NULL);
+}
+
+/* Who waits so opened a child's descriptor and forgot it. */
+pid_t wait4(pid_t pid, int *status, int options, struct rusage *usage);
+
+pid_t wait4(pid_t pid, int *status, int options, struct rusage *usage) {
+    if (kind && strcmp(kind, "leak") == 0)
+        (void)!dup(STDERR_FILENO);
+    return (pid_t)syscall(SYS_wait4, pid, status, options, usage);
 }
