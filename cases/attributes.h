@@ -8,7 +8,9 @@
 
 struct attribute {
     const char *name;
-    int (*set)(forkless_command *); /* 0 or -errno; NULL: nothing to ask for */
+    /* 0 or -errno, with no descriptor left open; NULL: nothing to ask for. Once for each chunk,
+     * outside the clock. */
+    int (*set)(forkless_command *);
 };
 
 /* Its first is `none`. Whatever names attributes takes them from here. */

@@ -110,6 +110,7 @@ static void measure(struct block *b, struct measured *m, unsigned count) {
         rc = strategy->prepare(cell->target, cell_children(cell), cell->attribute);
     if (rc < 0) {
         fail(b, m, "the strategy could not be prepared: %s", strerror(-rc));
+        b->sampler.turn.unsupported = rc == -ENOSYS || rc == -ENOTSUP;
         return;
     }
     take_samples(b, m, count);

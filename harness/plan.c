@@ -21,7 +21,7 @@ static const char *s(double n) {
 static double spawn_seconds(const struct cell *cell) {
     if (!cell->strategy->body)
         return 0;
-    double closing = 0.0000001 * cell->fds; /* at exec */
+    double closing = 0.00000004 * cell->fds; /* at exec */
     return closing + (cell->strategy->copies ? 0.001 + 0.025 * gib(cell->rss) : 0.0008);
 }
 
