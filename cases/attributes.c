@@ -1,12 +1,18 @@
 #include "attributes.h"
 
+#include <errno.h>
+#include <fcntl.h>
+#include <mntent.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "similar.h"
 
-static int set_fd(forkless_command *command) {
-    return forkless_command_fd(command, 3, STDERR_FILENO);
+static int set_search(forkless_command *command) {
+    return forkless_command_search(command);
 }
 
 static int set_env(forkless_command *command) {
@@ -14,10 +20,171 @@ static int set_env(forkless_command *command) {
     return forkless_command_env(command, environment);
 }
 
+static int set_cwd(forkless_command *command) {
+    return forkless_command_cwd(command, "/");
+}
+
+static int set_umask(forkless_command *command) {
+    return forkless_command_umask(command, 027);
+}
+
+static int set_fd(forkless_command *command) {
+    return forkless_command_fd(command, 3, STDERR_FILENO);
+}
+
+static int set_file(forkless_command *command) {
+    return forkless_command_file(command, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
+}
+
+static int set_pipe(forkless_command *command) {
+    return forkless_command_pipe(command, STDIN_FILENO, FORKLESS_READS);
+}
+
+static int set_memory(forkless_command *command) {
+    return forkless_command_memory(command, STDIN_FILENO, "hello", 5);
+}
+
+static int set_same(forkless_command *command) {
+    return forkless_command_same(command, STDERR_FILENO, STDOUT_FILENO);
+}
+
+static int set_group(forkless_command *command) {
+    return forkless_command_group(command, 0);
+}
+
+static int set_session(forkless_command *command) {
+    return forkless_command_session(command);
+}
+
+static int set_mask(forkless_command *command) {
+    sigset_t mask;
+    sigemptyset(&mask);
+    sigaddset(&mask, SIGUSR1);
+    return forkless_command_mask(command, &mask);
+}
+
+static int set_signal(forkless_command *command) {
+    return forkless_command_signal(command, SIGINT, FORKLESS_IGNORE);
+}
+
+static int set_all_signals(forkless_command *command) {
+    return forkless_command_signal(command, FORKLESS_ALL_SIGNALS, FORKLESS_DEFAULT);
+}
+
+static int set_rlimit(forkless_command *command) {
+    const struct rlimit none = {0, 0};
+    return forkless_command_rlimit(command, RLIMIT_CORE, &none);
+}
+
+static int set_nice(forkless_command *command) {
+    return forkless_command_nice(command, 19);
+}
+
+static int set_scheduler(forkless_command *command) {
+    return forkless_command_scheduler(command, SCHED_BATCH, 0);
+}
+
+/* Every CPU that this process may use: no child has to move. */
+static int set_affinity(forkless_command *command) {
+    cpu_set_t cpus;
+    if (sched_getaffinity(0, sizeof cpus, &cpus) < 0)
+        return -errno;
+    return forkless_command_affinity(command, &cpus, sizeof cpus);
+}
+
+static int set_io_priority(forkless_command *command) {
+    return forkless_command_io_priority(command, 2, 7);
+}
+
+static int set_no_new_privs(forkless_command *command) {
+    return forkless_command_no_new_privs(command);
+}
+
+static int set_death_signal(forkless_command *command) {
+    return forkless_command_death_signal(command, SIGKILL);
+}
+
+static int keep(int fd, int rc) {
+    if (rc == 0)
+        return fd;
+    close(fd);
+    return rc;
+}
+
+static int set_namespace(forkless_command *command) {
+    if (geteuid() != 0)
+        return -ENOTSUP;
+    int fd = open("/proc/self/ns/uts", O_RDONLY | O_CLOEXEC);
+    return fd < 0 ? -errno : keep(fd, forkless_command_namespace(command, fd, CLONE_NEWUTS));
+}
+
+/* Where cgroup v2 is mounted. */
+static bool find_cgroups(char *path, size_t size) {
+    struct mntent *mount;
+    bool found = false;
+    FILE *mounts = setmntent("/proc/self/mounts", "re");
+    while (mounts && !found && (mount = getmntent(mounts))) {
+        found = strcmp(mount->mnt_type, "cgroup2") == 0;
+        snprintf(path, size, "%s", mount->mnt_dir);
+    }
+    if (mounts)
+        endmntent(mounts);
+    return found;
+}
+
+/* Into the cgroup where this process is already. */
+static int set_cgroup(forkless_command *command) {
+    char path[4096], line[2048], own[2048] = "";
+    FILE *file = fopen("/proc/self/cgroup", "re");
+    while (file && fgets(line, sizeof line, file))
+        sscanf(line, "0::%2047[^\n]", own);
+    if (file)
+        fclose(file);
+    if (!own[0] || !find_cgroups(path, sizeof path - sizeof own))
+        return -ENOTSUP;
+    strcat(path, own);
+    int fd = geteuid() == 0 ? open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC) : -1;
+    return fd < 0 ? -ENOTSUP : keep(fd, forkless_command_cgroup(command, fd));
+}
+
+static int set_all(forkless_command *command) {
+    static int (*const each[])(forkless_command *) = {
+        set_env,      set_cwd,         set_umask,        set_session,      set_fd,   set_file,
+        set_same,     set_mask,        set_signal,       set_rlimit,       set_nice, set_scheduler,
+        set_affinity, set_io_priority, set_no_new_privs, set_death_signal,
+    };
+    int rc = 0;
+    for (size_t i = 0; i < sizeof each / sizeof *each && rc == 0; i++)
+        rc = each[i](command);
+    return rc;
+}
+
 const struct attribute attributes[] = {
-    {"none", NULL},
-    {"fd", set_fd},
-    {"env", set_env},
+    {.name = "none"},
+    {.name = "search", .set = set_search},
+    {.name = "env", .set = set_env},
+    {.name = "cwd", .set = set_cwd},
+    {.name = "umask", .set = set_umask},
+    {.name = "fd", .set = set_fd},
+    {.name = "file", .set = set_file},
+    {.name = "pipe", .set = set_pipe},
+    {.name = "memory", .set = set_memory},
+    {.name = "same", .set = set_same},
+    {.name = "group", .set = set_group},
+    {.name = "session", .set = set_session},
+    {.name = "mask", .set = set_mask},
+    {.name = "signal", .set = set_signal},
+    {.name = "all_signals", .set = set_all_signals},
+    {.name = "rlimit", .set = set_rlimit},
+    {.name = "nice", .set = set_nice},
+    {.name = "scheduler", .set = set_scheduler},
+    {.name = "affinity", .set = set_affinity},
+    {.name = "io_priority", .set = set_io_priority},
+    {.name = "no_new_privs", .set = set_no_new_privs},
+    {.name = "death_signal", .set = set_death_signal},
+    {.name = "namespace", .set = set_namespace},
+    {.name = "cgroup", .set = set_cgroup, .holds = true},
+    {.name = "all", .set = set_all},
 };
 const size_t attribute_count = sizeof attributes / sizeof *attributes;
 

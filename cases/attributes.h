@@ -4,13 +4,15 @@
 #define ATTRIBUTES_H
 
 #include <forkless.h>
+#include <stdbool.h>
 #include <stddef.h>
 
 struct attribute {
     const char *name;
-    /* 0 or -errno, with no descriptor left open; NULL: nothing to ask for. Once for each chunk,
-     * outside the clock. */
+    /* 0, a descriptor that has to be open as long as children are started, or -errno; NULL: nothing
+     * to ask for. */
     int (*set)(forkless_command *);
+    bool holds; /* the caller of start too: its children are made by clone3_vfork */
 };
 
 /* Its first is `none`. Whatever names attributes takes them from here. */

@@ -1,26 +1,32 @@
 /* Our own two calls, through the library that ships. */
 #include <forkless.h>
 #include <errno.h>
+#include <unistd.h>
 
 #include "attributes.h"
 #include "case.h"
 
 static forkless_command *command;
-
-static int prepare(const char *target, unsigned children, const struct attribute *attribute) {
-    (void)children;
-    int rc = forkless_command_new(&command, target);
-    if (rc < 0 || !attribute->set)
-        return rc;
-    rc = attribute->set(command);
-    if (rc < 0)
-        forkless_command_free(command);
-    return rc;
-}
+static const struct attribute *asked;
+static int held; /* for the attribute; 0: nothing */
 
 static void cleanup(void) {
     forkless_command_free(command);
     command = NULL;
+    if (held > 0)
+        close(held);
+    held = 0;
+}
+
+static int prepare(const char *target, unsigned children, const struct attribute *attribute) {
+    (void)children;
+    asked = attribute;
+    int rc = forkless_command_new(&command, target);
+    if (rc == 0 && attribute->set)
+        rc = held = attribute->set(command);
+    if (rc < 0)
+        cleanup();
+    return rc < 0 ? rc : 0;
 }
 
 static int spawn(struct born *born) {
@@ -56,7 +62,7 @@ static int finish_spawn(struct born *born, struct ended *ended) {
 }
 
 static int finish_start(struct born *born, struct ended *ended) {
-    return finish(born, ended, FORKLESS_CLONE3_VM);
+    return finish(born, ended, asked->holds ? FORKLESS_CLONE3_VFORK : FORKLESS_CLONE3_VM);
 }
 
 const struct strategy strategy_forkless_spawn = {
