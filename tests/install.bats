@@ -93,11 +93,17 @@ without_trees() {
     [ -e "$prefix/$DATA_FOLDER/zsh/site-functions/_forkless" ]
     [ -n "$SCDOC" ] || skip "scdoc is missing"
     for page in "$SOURCE"/docs/man/*.scd; do
-        [ -s "$prefix/$MAN_FOLDER/man1/$(basename "$page" .scd)" ]
+        page=$(basename "$page" .scd)
+        [ -s "$prefix/$MAN_FOLDER/man${page##*.}/$page" ]
     done
+    while read -r function; do
+        [ -s "$prefix/$MAN_FOLDER/man3/$function.3" ]
+    done < <(sed -nE 's/^ *(forkless_[a-z0-9_]+);$/\1/p' "$SOURCE/spawn/forkless.map")
     command -v man >/dev/null || skip "there is no man"
     run -0 "$prefix/$BIN_FOLDER/forkless" help bench
     [[ $output == *"EXIT STATUS"* ]]
+    run -0 man -M "$prefix/$MAN_FOLDER" forkless_command_same
+    [[ $output == forkless_files'(3)'*2\>\&1* ]]
 }
 
 @test "the format, the bounds and every matrix, but no runs" {
