@@ -106,6 +106,48 @@ without_trees() {
     [[ $output == forkless_files'(3)'*2\>\&1* ]]
 }
 
+# What pkg-config says of the installed library, by a path without the spaces that it does not quote.
+flags() {
+    ln -sfn "$ROOT" root
+    PKG_CONFIG_SYSROOT_DIR=$PWD/root PKG_CONFIG_PATH=$PWD/root$PREFIX/$LIBRARY_FOLDER/pkgconfig pkg-config "$@" forkless
+}
+
+# counts COMMAND...: that is the example pipeline.c.
+counts() {
+    run -0 "$@"
+    [ "$(tr -d ' ' <<<"$output")" = $'2apple\n1fig\n3pear' ]
+}
+
+@test "pkg-config asks for threads where the library is static" {
+    [[ "$(flags --static --libs) " == *' -lforkless -pthread '* ]]
+    [[ "$(flags --libs) " == *' -lforkless '* ]]
+    [[ "$(flags --libs) " != *pthread* ]]
+    [ "$(flags --modversion)" = "$("$prefix/$BIN_FOLDER/forkless" --version | sed 's/.* //')" ]
+}
+
+@test "programs in C and in C++, with the shared library and with the static one" {
+    cp "$prefix/$DATA_FOLDER/doc/forkless/examples/pipeline.c" .
+    for compiler in 'cc -std=gnu17' 'g++ -x c++ -std=c++17'; do
+        # shellcheck disable=SC2046
+        $compiler -Wall -Wextra -Werror pipeline.c -o shared $(flags --cflags --libs)
+        run -0 readelf -d shared
+        [[ $output == *'[libforkless.so.0]'* ]]
+        counts env LD_LIBRARY_PATH="$prefix/$LIBRARY_FOLDER" ./shared
+        # shellcheck disable=SC2046
+        $compiler -Wall -Wextra -Werror pipeline.c -o static -static $(flags --static --cflags --libs)
+        counts ./static
+    done
+}
+
+@test "static with musl, of the library's sources and an example" {
+    command -v musl-gcc >/dev/null || skip "there is no musl-gcc"
+    musl-gcc -std=gnu17 -D_GNU_SOURCE -Wall -Wextra -Werror -static -I"$SOURCE/spawn" \
+        "$prefix/$DATA_FOLDER/doc/forkless/examples/pipeline.c" "$SOURCE"/spawn/*.c -o pipeline
+    run -0 readelf -d pipeline
+    [[ $output == *'no dynamic section'* ]]
+    counts ./pipeline
+}
+
 @test "the format, the bounds and every matrix, but no runs" {
     data=$prefix/$DATA_FOLDER/forkless
     cmp "$SOURCE/results/schema.json" "$data/schema.json"
