@@ -13,8 +13,9 @@
  * Conventions. Functions that can fail return 0 or -errno; spawn, start, wait, kill, pidfd and
  * child_free leave errno alone. Times are nanoseconds, deadlines on CLOCK_MONOTONIC. Strings and
  * arrays that are passed in are copied. No function installs a signal handler, starts a thread or
- * is a cancellation point. Where NULL is not said to be fine it is -EINVAL. After a failure nothing
- * is left behind: no child, zombie, descriptor, mapping, changed mask.
+ * is a cancellation point. Where NULL is not said to be fine it is -EINVAL, and so is what was
+ * freed, as far as that can be seen. After a failure nothing is left behind: no child, zombie,
+ * descriptor, mapping, changed mask.
  *
  * Threads. Any number may start one command, or wait for, signal and ask one child. Only one may
  * build a command, and none may start it meanwhile; forkless_command_free() and
@@ -87,8 +88,9 @@ typedef struct forkless_error {
     enum forkless_step step;
     int index; /* what `step` says (setter: the argument's, descriptor's, ... number), else -1 */
     char subject[128]; /* what `step` says, else empty; a longer one keeps its end */
-    char reason[128]; /* of exec, where the errno does not say it: "its interpreter ... is missing",
-                         else empty */
+    char reason[128]; /* of exec, where a look at the file or at PATH says more than the errno: "its
+                         interpreter ... is missing"; else empty, as where the caller cannot look:
+                         after a change of directory or namespace, of a program by descriptor */
     uint64_t reserved[4];
 } forkless_error;
 
@@ -109,9 +111,10 @@ const char *forkless_step_name(enum forkless_step step);
  * `environ` as it is now. The caller frees the command, whenever it likes: children that need it
  * keep it alive.
  *
- * A command is fixed by its first use: setters then return -EBUSY. Until then the first error of a
- * setter sticks, and spawn and start refuse the command with it. All setters: -EINVAL for a NULL or
- * freed command, -ENOMEM, -EBUSY. What is set twice is as it was set last, but for descriptors.
+ * A command is fixed by its first use, which is a spawn or start that gets as far as making a
+ * child: setters then return -EBUSY. Until then the first error of a setter sticks, and spawn and
+ * start refuse the command with it. All setters: -EINVAL for a NULL or freed command, -ENOMEM,
+ * -EBUSY. What is set twice is as it was set last, but for descriptors.
  *
  * -EINVAL: NULL or an empty program. -ENOMEM.
  */
@@ -149,8 +152,9 @@ int forkless_command_setenv(forkless_command *command, const char *name, const c
 
 /* ---- command: files ---- */
 
-/* The working directory, by path (relative to the caller's at the start) or by a descriptor of the
- * caller. -EINVAL: NULL, empty. -EBADF: a negative number. */
+/* The working directory, by path (relative to the caller's at the start, or to the root of a mount
+ * namespace that the child enters) or by a descriptor of the caller. -EINVAL: NULL, empty. -EBADF:
+ * a negative number. */
 int forkless_command_cwd(forkless_command *command, const char *path);
 int forkless_command_cwd_fd(forkless_command *command, int parent_fd);
 
@@ -166,9 +170,9 @@ int forkless_command_umask(forkless_command *command, mode_t mask);
  * own number. A `parent_fd` that is not open is an error of spawn, step `descriptor`.
  *
  * file: opened by the child, with its working directory and umask, as open(2) with `flags` and
- * `mode`. For nothing to read and nowhere to write: "/dev/null". A file that takes long to open (a
- * FIFO without its other end, a dead mount) holds the caller of spawn; that of start it does not,
- * and forkless_kill() ends the wait.
+ * `mode`; O_CLOEXEC changes nothing. For nothing to read and nowhere to write: "/dev/null". A file
+ * that takes long to open (a FIFO without its other end, a dead mount) holds the caller of spawn;
+ * that of start it does not, and forkless_kill() ends the wait.
  *
  * pipe: one end of a new pipe, blocking; forkless_child_pipe() gives the other. At most
  * FORKLESS_PIPES a command.
@@ -178,9 +182,10 @@ int forkless_command_umask(forkless_command *command, mode_t mask);
  *
  * same: what the child's `as_child_fd` is, for 2>&1.
  *
- * -EBADF: a negative number; of same, at the start: `as_child_fd` is above 2 and nothing sets it.
- * -EEXIST: this `child_fd` was given before. -ELOOP: a circle of `same`. -EINVAL: NULL, an empty
- * path, both or no end of a pipe. -E2BIG: too many pipes.
+ * -EBADF: a negative number; of same, told by spawn and start, step `setter`: `as_child_fd` is
+ * above 2 and nothing sets it. -EEXIST: this `child_fd` was given before. -ELOOP: a circle of
+ * `same`. -EINVAL: NULL (but of memory with size 0), an empty path, no end of a pipe. -E2BIG: too
+ * many pipes.
  */
 int forkless_command_fd(forkless_command *command, int child_fd, int parent_fd);
 int forkless_command_file(forkless_command *command, int child_fd, const char *path, int flags,
@@ -199,7 +204,8 @@ int forkless_command_inherit_fds(forkless_command *command);
 /* A new process group (0), or one of the caller's session to join. -EINVAL: negative, or with a
  * session one to join. */
 int forkless_command_group(forkless_command *command, pid_t group);
-/* A new session, and with it a new group. -EINVAL: a group to join was set. */
+/* A new session, and with it a new group: group(0) is then nothing more. -EINVAL: a group to join
+ * was set. */
 int forkless_command_session(forkless_command *command);
 /* A new session whose controlling terminal is the child's descriptor `child_fd`. Errors as
  * session; -EBADF: a negative number. */
@@ -240,8 +246,8 @@ int forkless_command_scheduler(forkless_command *command, int policy, int priori
 /* The CPUs that the child may run on: a cpu_set_t, or as much of one as `size` bytes, as
  * sched_setaffinity(2). -EINVAL: NULL, size 0, no CPU. */
 int forkless_command_affinity(forkless_command *command, const void *cpus, size_t size);
-/* I/O priority as ioprio_set(2): class 1 (real time), 2 (best effort), 3 (idle), 0 (none), level 0
- * to 7. -EINVAL: another. */
+/* I/O priority as ioprio_set(2): class 1 (real time), 2 (best effort), 3 (idle), each with a level
+ * from 0 to 7, or class 0 (none) with level 0. -EINVAL: another. */
 int forkless_command_io_priority(forkless_command *command, int io_class, int level);
 int forkless_command_no_new_privs(forkless_command *command);
 /* The signal that the child gets when the *thread* that started it ends (prctl(2)); a child that is
@@ -261,8 +267,8 @@ int forkless_command_cgroup(forkless_command *command, int parent_fd);
 /*
  * The child enters this namespace, by a descriptor of it in the caller; `type` is its CLONE_NEW....
  * A pid namespace takes effect for the child's children only. -ENOTSUP: CLONE_NEWTIME, which no
- * process that shares memory can enter. CLONE_NEWUSER: as the setters below. -EINVAL: no such type.
- * -EBADF: a negative number.
+ * process that shares memory can enter. CLONE_NEWUSER is told by spawn and start, as the setters
+ * below. -EINVAL: no such type. -EBADF: a negative number.
  */
 int forkless_command_namespace(forkless_command *command, int parent_fd, int type);
 
@@ -344,7 +350,8 @@ const char *forkless_mechanism_name(enum forkless_mechanism mechanism);
 /*
  * From now on no mechanism of the process comes before this one in the list above:
  * FORKLESS_CLONE3_VFORK holds the callers of start, for a debugger; FORKLESS_CLONE3_VM takes it
- * back. -EINVAL: no mechanism.
+ * back. A child that is born in a cgroup is made by clone3_vfork all the same. -EINVAL: no
+ * mechanism.
  */
 int forkless_mechanism_limit(enum forkless_mechanism first);
 
@@ -353,8 +360,9 @@ pid_t forkless_pid(const forkless_child *child);
 
 /*
  * A pidfd, close-on-exec, opened at the first call, kill, or wait with a deadline. It belongs to
- * the handle: poll it, do not close it. -ESRCH: the child has been waited for, or the handle came
- * through a fork. -EMFILE, -ENFILE, -ENOMEM. -ENOSYS, -EPERM: the kernel has none, or a filter.
+ * the handle: poll it, do not close it. -ESRCH: there was none until the child had been waited for,
+ * or the handle came through a fork. -EMFILE, -ENFILE, -ENOMEM. -ENOSYS, -EPERM: the kernel has
+ * none, or a filter.
  */
 int forkless_pidfd(forkless_child *child);
 

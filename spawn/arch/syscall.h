@@ -36,8 +36,8 @@ struct fl_clone_args {
 #define FL_CLONE_CLEAR_SIGHAND  0x100000000u
 #define FL_CLONE_INTO_CGROUP    0x200000000u
 
-#define FL_FUTEX_WAIT           0
-#define FL_FUTEX_WAKE           1
+#define FL_FUTEX_WAIT 0
+#define FL_FUTEX_WAKE 1
 
 /*
  * For all code of the child: no stack protector (the canary belongs to the parent's thread), no
