@@ -2,13 +2,13 @@
 #include "floor.h"
 #include "layout.h"
 #include "memory.h"
+#include "program.h"
 #include "run.h"
 #include "units.h"
 #include "unlike.h"
 
 #include <argp.h>
 #include <err.h>
-#include <errno.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
@@ -18,7 +18,6 @@
  * is a cell's call in multiples of its floor's, so that what slows a whole block does not count.
  */
 
-enum { GOOD = 0, INTERNAL = 1, USAGE = 2, APART = 5, UNCLEAR = 6 };
 static const double MOST_APART = 0.02;
 enum { PAIRS = 10, MOST_ALARMS = 2 }; /* so many in so many pairs, begun ones too */
 
@@ -150,7 +149,7 @@ static int judge(struct tally tally) {
            within ? "within" : "beyond", MOST_APART * 100);
     printf("%zu of %zu pair%s raise an alarm, %s %zu\n", tally.alarms, tally.pairs,
            tally.pairs == 1 ? "" : "s", calm ? "within" : "beyond", most);
-    return !within || !calm ? APART : tally.left_out ? UNCLEAR : GOOD;
+    return !within || !calm ? SAID_NO : tally.left_out ? UNCLEAR : GOOD;
 }
 
 static int compare_all(const struct runs *runs) {
@@ -190,11 +189,5 @@ int main(int argc, char **argv) {
     for (size_t i = 0; i < runs.count; i++)
         run_free(runs.list[i]);
     free(runs.list);
-    bool lost = ferror(stdout);
-    errno = 0;
-    if (fclose(stdout) || lost) {
-        warnx("cannot write the counts: %s", errno ? strerror(errno) : "output error");
-        return INTERNAL;
-    }
-    return status;
+    return finish_output("counts", status);
 }

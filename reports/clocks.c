@@ -1,16 +1,13 @@
+#include "program.h"
 #include "run.h"
 #include "second_clock.h"
 
 #include <argp.h>
 #include <err.h>
-#include <errno.h>
 #include <signal.h>
 #include <stdlib.h>
-#include <string.h>
 
 /* For scripts/second-clock: whether hyperfine and a run tell the same of each strategy. */
-
-enum { GOOD = 0, INTERNAL = 1, USAGE = 2, APART = 5, INCONCLUSIVE = 6 };
 
 const char *argp_program_version = "clocks " FORKLESS_VERSION;
 
@@ -37,16 +34,11 @@ static error_t parse_option(int key, char *argument, struct argp_state *state) {
 }
 
 static int compare(const struct second_clock *clock, const struct run *run) {
-    static const int codes[] = {[AGREES] = GOOD, [UNDECIDED] = INCONCLUSIVE, [DIFFERS] = APART};
+    static const int codes[] = {[AGREES] = GOOD, [UNDECIDED] = UNCLEAR, [DIFFERS] = SAID_NO};
     char *error;
     if (!second_clock_fits(clock, run, &error))
         errx(USAGE, "%s", error);
-    int code = codes[second_clock_print(clock, run, stdout)];
-    bool lost = ferror(stdout);
-    errno = 0;
-    if (fclose(stdout) || lost)
-        errx(INTERNAL, "cannot write the comparison: %s", errno ? strerror(errno) : "output error");
-    return code;
+    return finish_output("comparison", codes[second_clock_print(clock, run, stdout)]);
 }
 
 int main(int argc, char **argv) {

@@ -3,6 +3,7 @@
 #include "check.h"
 #include "output.h"
 #include "predict.h"
+#include "program.h"
 #include "replace.h"
 #include "run.h"
 #include "second_clock.h"
@@ -11,13 +12,9 @@
 
 #include <argp.h>
 #include <err.h>
-#include <errno.h>
 #include <signal.h>
 #include <stdbool.h>
 #include <stdlib.h>
-#include <string.h>
-
-enum { GOOD = 0, INTERNAL = 1, USAGE = 2, CELLS_FAILED = 3, UNSUPPORTED_RUN = 4, GATE_SAID_NO = 5 };
 
 /* Of the addresses of x86_64 and aarch64. */
 static const int64_t LARGEST = 128LL << 40;
@@ -162,7 +159,7 @@ static int check(const char *path, const struct run *run) {
     }
     size_t missed = check_bounds(&bounds, run, stdout);
     bounds_free(&bounds);
-    return missed ? GATE_SAID_NO : GOOD;
+    return missed ? SAID_NO : GOOD;
 }
 
 static int predict(int64_t bytes, const struct run *run) {
@@ -220,11 +217,5 @@ int main(int argc, char **argv) {
                  : arguments.splice  ? splice_into(arguments.splice, run)
                                      : report(&arguments, run);
     run_free(run);
-    bool lost = ferror(stdout);
-    errno = 0;
-    if (fclose(stdout) || lost) {
-        warnx("cannot write the report: %s", errno ? strerror(errno) : "output error");
-        return INTERNAL;
-    }
-    return status;
+    return finish_output("report", status);
 }

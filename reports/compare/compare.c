@@ -1,26 +1,17 @@
 #include "memory.h"
 #include "pages.h"
+#include "program.h"
 #include "replace.h"
 #include "run.h"
 #include "unlike.h"
 
 #include <argp.h>
 #include <err.h>
-#include <errno.h>
 #include <signal.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-
-enum {
-    GOOD = 0,
-    INTERNAL = 1,
-    USAGE = 2,
-    CELLS_FAILED = 3,
-    GATE_SAID_NO = 5,
-    UNCLEAR = 6,
-};
 
 enum { IGNORE_BELOW = 256, FORCE, STRICT };
 
@@ -239,17 +230,12 @@ static int write_out(const struct arguments *arguments, const struct comparison 
     if (arguments->output)
         return write_file(arguments, comparison);
     print(arguments, comparison, stdout);
-    bool lost = ferror(stdout);
-    errno = 0;
-    if (!fclose(stdout) && !lost)
-        return GOOD;
-    warnx("cannot write the comparison: %s", errno ? strerror(errno) : "output error");
-    return INTERNAL;
+    return finish_output("comparison", GOOD);
 }
 
 static int verdict_of(const struct arguments *arguments, const struct comparison *comparison) {
     if (comparison->beyond > 0)
-        return GATE_SAID_NO;
+        return SAID_NO;
     if (comparison->lost > 0)
         return CELLS_FAILED;
     bool unclear = comparison->count_of[INCONCLUSIVE] > 0 || comparison->absent > 0;

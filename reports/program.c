@@ -1,0 +1,16 @@
+#include "program.h"
+
+#include <err.h>
+#include <errno.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <string.h>
+
+int finish_output(const char *what, int code) {
+    bool lost = ferror(stdout);
+    errno = 0;
+    if (!fclose(stdout) && !lost)
+        return code;
+    warnx("cannot write the %s: %s", what, errno ? strerror(errno) : "output error");
+    return INTERNAL;
+}
