@@ -3,6 +3,9 @@
  * limit of its cgroup's memory before its exec takes whoever shares the memory along. Both can
  * still come about a moment later; what can be seen is refused.
  */
+#ifndef _GNU_SOURCE
+#define _GNU_SOURCE
+#endif
 #include "cgroup.h"
 
 #include <errno.h>

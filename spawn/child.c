@@ -3,6 +3,9 @@
  * writes its own slot's record. No libc, errno, thread-local storage, allocation or lock. A test
  * allows child.o no undefined symbol.
  */
+#ifndef _GNU_SOURCE
+#define _GNU_SOURCE
+#endif
 #include "child.h"
 
 #include <errno.h>

@@ -1,4 +1,7 @@
 /* Privileges, death signal, cgroup, namespaces, and what cannot be done in shared memory. */
+#ifndef _GNU_SOURCE
+#define _GNU_SOURCE
+#endif
 #include <errno.h>
 #include <sched.h>
 #include <sys/prctl.h>

@@ -1,4 +1,7 @@
 /* Limits and scheduling. */
+#ifndef _GNU_SOURCE
+#define _GNU_SOURCE
+#endif
 #include <errno.h>
 #include <limits.h>
 #include <sched.h>

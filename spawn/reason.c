@@ -1,5 +1,8 @@
 /* Looks as execve(2) does: at each part of the path, then at the file, then at its interpreter.
  * Needs less than 2 KiB of stack, so no path is copied. */
+#ifndef _GNU_SOURCE
+#define _GNU_SOURCE
+#endif
 #include "reason.h"
 
 #include <elf.h>

@@ -10,7 +10,7 @@ warnings=(-Wall -Wextra -Wshadow -Wconversion -Werror)
     cd "$BATS_TEST_TMPDIR" || exit
     for compiler in gcc clang musl-gcc aarch64-linux-gnu-gcc; do
         [[ -n $(command -v $compiler) ]] || continue
-        $compiler -std=gnu17 -D_GNU_SOURCE "${warnings[@]}" -c "$FORKLESS_SOURCE"/spawn/*.c
+        $compiler "${warnings[@]}" -c "$FORKLESS_SOURCE"/spawn/*.c
     done
 }
 
