@@ -19,7 +19,7 @@ enum fl_call_kind {
     FL_CLOSE_OTHERS, /* all but 0, 1, 2 are closed at exec, or at once where the table is shared */
     FL_FOREGROUND,   /* our group becomes that of the terminal `index` */
     FL_DEATH_SIGNAL, /* as it stands, unless the parent is gone by then */
-    FL_CALLERS_MASK, /* the mask that the caller had */
+    FL_CALLERS_MASK, /* the mask that the caller had, where the child's is another by then */
 };
 
 struct fl_call {

@@ -199,7 +199,9 @@ FL_CHILD_CODE static void perform(forkless_child *slot, const struct fl_calls *c
                 rc = -ESRCH;
             break;
         case FL_CALLERS_MASK:
-            rc = fl_syscall(SYS_rt_sigprocmask, SIG_SETMASK, (long)&slot->mask, 0, FL_MASK_SIZE, 0);
+            if (slot->mechanism == FORKLESS_CLONE_VFORK || slot->prepared->needs_mask)
+                rc = fl_syscall(SYS_rt_sigprocmask, SIG_SETMASK, (long)&slot->mask, 0, FL_MASK_SIZE,
+                                0);
             break;
         }
         if (rc < 0)

@@ -46,7 +46,8 @@ struct fl_prepared {
     struct fl_calls before, after; /* of the descriptors */
     struct fl_calls descriptors;   /* unless they are made for one child */
     bool shares_table;             /* until it is closed: nothing above stderr is kept */
-    bool needs_mask, needs_parent; /* those of the caller */
+    bool needs_mask;               /* the caller's, which the child changes before its last step */
+    bool needs_parent;             /* the caller's process */
     struct fl_call calls[];
 };
 

@@ -234,8 +234,10 @@ static void split(const forkless_command *c, struct fl_prepared *p) {
         i++;
     p->before = (struct fl_calls){.call = c->calls, .count = i};
     p->after = (struct fl_calls){.call = c->calls + i, .count = c->call_count - i};
+    bool changes_mask = false;
     for (; i < c->call_count; i++) {
-        p->needs_mask |= c->calls[i].kind == FL_CALLERS_MASK;
+        changes_mask |= c->calls[i].kind == FL_FOREGROUND;
+        p->needs_mask |= changes_mask && c->calls[i].kind == FL_CALLERS_MASK;
         p->needs_parent |= c->calls[i].kind == FL_DEATH_SIGNAL;
     }
 }
