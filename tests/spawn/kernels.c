@@ -21,19 +21,6 @@
 
 #include "support.h"
 
-static void in_process(void (*body)(int), int argument) {
-    pid_t pid = forked();
-    if (pid == 0) {
-        body(argument);
-        _exit(0);
-    }
-    int status;
-    CHECK_EQ(waitpid(pid, &status, 0), pid);
-    if (WIFEXITED(status) && WEXITSTATUS(status) == 77)
-        _exit(77);
-    CHECK_EQ(status, 0);
-}
-
 /* ---- B60, B103: clone3 refused ---- */
 
 static void nothing(int signal) {

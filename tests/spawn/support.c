@@ -4,12 +4,14 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <pthread.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -207,6 +209,19 @@ pid_t forked(void) {
     return pid;
 }
 
+void in_process(void (*body)(int), int argument) {
+    pid_t pid = forked();
+    if (pid == 0) {
+        body(argument);
+        _exit(0);
+    }
+    int status;
+    CHECK_EQ(waitpid(pid, &status, 0), pid);
+    if (WIFEXITED(status) && WEXITSTATUS(status) == SKIPPED)
+        _exit(SKIPPED);
+    CHECK_EQ(status, 0);
+}
+
 /* ---- what the probe saw ---- */
 
 struct show show_new(void) {
@@ -264,7 +279,7 @@ bool seen_line(const struct seen *seen, const char *line) {
     return false;
 }
 
-/* ---- what a failure may not change ---- */
+/* ---- what a start may not change ---- */
 
 static void read_file(const char *path, char *buffer, size_t size) {
     int fd = open(path, O_RDONLY | O_CLOEXEC);
@@ -277,8 +292,49 @@ static void read_file(const char *path, char *buffer, size_t size) {
     close(fd);
 }
 
+static void print_line(FILE *out, const char *text, const char *name) {
+    const char *at = strstr(text, name);
+    CHECK(at);
+    fprintf(out, "%.*s\n", (int)strcspn(at, "\n"), at);
+}
+
+static void print_scheduling(FILE *out) {
+    struct sched_param parameters;
+    CHECK_EQ(sched_getparam(0, &parameters), 0);
+    fprintf(out, "nice %d\nscheduler %d %d\nio_priority %ld\n", getpriority(PRIO_PROCESS, 0),
+            sched_getscheduler(0), parameters.sched_priority, syscall(SYS_ioprio_get, 1, 0));
+}
+
+static void print_state(FILE *out) {
+    char status[4096], score[16], cwd[512];
+    int death_signal;
+    read_file("/proc/thread-self/status", status, sizeof status);
+    read_file("/proc/self/oom_score_adj", score, sizeof score);
+    print_line(out, status, "Umask:");
+    print_line(out, status, "Cpus_allowed:");
+    CHECK_EQ(prctl(PR_GET_PDEATHSIG, &death_signal), 0);
+    fprintf(out, "cwd %s\ngroup %d\nsession %d\ndumpable %d\noom_score %sdeath_signal %d\n",
+            getcwd(cwd, sizeof cwd), getpgrp(), getsid(0), prctl(PR_GET_DUMPABLE), score,
+            death_signal);
+    print_scheduling(out);
+    for (int r = 0; r < (int)RLIM_NLIMITS; r++) {
+        struct rlimit limit;
+        CHECK_EQ(getrlimit(r, &limit), 0);
+        fprintf(out, "limit %d %lx %lx\n", r, limit.rlim_cur, limit.rlim_max);
+    }
+    for (int s = 1; s <= SIGRTMAX; s++) {
+        struct sigaction action;
+        if (sigaction(s, NULL, &action) == 0 && action.sa_handler != SIG_DFL)
+            fprintf(out, "signal %d %p %x\n", s, (void *)action.sa_handler, action.sa_flags);
+    }
+}
+
 void snapshot_take(struct snapshot *s) {
     memset(s, 0, sizeof *s);
+    FILE *state = fmemopen(s->state, sizeof s->state, "w");
+    CHECK(state);
+    print_state(state);
+    CHECK_EQ(fclose(state), 0);
     for (int fd = 0; fd < (int)sizeof s->fds; fd++)
         s->fds[fd] = (signed char)fcntl(fd, F_GETFD);
     char status[4096];
@@ -300,6 +356,9 @@ void snapshot_check(const struct snapshot *before) {
     for (int fd = 0; fd < (int)sizeof after.fds; fd++)
         CHECK_EQ(after.fds[fd], before->fds[fd]);
     CHECK(strcmp(after.signals, before->signals) == 0);
+    if (strcmp(after.state, before->state) != 0)
+        dprintf(complaints, "before:\n%s\nafter:\n%s\n", before->state, after.state);
+    CHECK(strcmp(after.state, before->state) == 0);
     if (strcmp(after.maps, before->maps) != 0)
         dprintf(complaints, "before:\n%s\nafter:\n%s\n", before->maps, after.maps);
     CHECK(strcmp(after.maps, before->maps) == 0);

@@ -72,6 +72,23 @@ pthread_t thread(void *(*body)(void *), void *argument);
 /* fork(), which has to succeed: nobody may take -1 for a pid. */
 pid_t forked(void);
 
+/* A skip in it skips the test. */
+void in_process(void (*body)(int), int argument);
+
+/* ---- the routes on which a child can come about ---- */
+
+struct route {
+    const char *name;
+    launcher *launch;
+    enum forkless_mechanism limit, used;
+    bool no_clone3, no_close_range;
+};
+
+/* In a process for each of them; what it used is as the route has it. */
+void on_each_route(void (*body)(const struct route *));
+/* Starts it on this route, which has to be taken. */
+forkless_child *launched_so(const struct route *, const forkless_command *);
+
 /* ---- what the probe saw ---- */
 
 struct seen_fd {
@@ -100,11 +117,12 @@ void show_run(struct show *, launcher *, struct seen *);
 const struct seen_fd *seen_fd(const struct seen *, int fd);
 bool seen_line(const struct seen *, const char *line);
 
-/* ---- what a failure may not change ---- */
+/* ---- what a start may not change, whether it succeeds or fails ---- */
 
 struct snapshot {
     signed char fds[1200];
     char signals[512], maps[1 << 17];
+    char state[8192]; /* of the calling thread: umask, limits, scheduling, handlers, ... */
     int cancel_state, cancel_type;
 };
 
