@@ -250,8 +250,9 @@ int forkless_command_affinity(forkless_command *command, const void *cpus, size_
  * from 0 to 7, or class 0 (none) with level 0. -EINVAL: another. */
 int forkless_command_io_priority(forkless_command *command, int io_class, int level);
 int forkless_command_no_new_privs(forkless_command *command);
-/* The signal that the child gets when the *thread* that started it ends (prctl(2)); a child that is
- * too late for that ends with status 127. -EINVAL: no such signal. */
+/* The signal that the child gets when the *thread* that started it ends (prctl(2)); a child whose
+ * parent is gone before that is set ends with status 127. Such a child is never made by clone3_vm:
+ * its thread is held until it has exec'd. -EINVAL: no such signal. */
 int forkless_command_death_signal(forkless_command *command, int signal);
 
 /*

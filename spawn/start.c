@@ -42,12 +42,17 @@ static int check(const struct request *r, forkless_error *error) {
     return c->cgroup < 0 ? 0 : fl_cgroup_check(c->cgroup, error);
 }
 
-static enum forkless_mechanism mechanism_for(const struct request *r) {
+static enum forkless_mechanism mechanism_for(const struct request *r,
+                                             const struct fl_prepared *prepared) {
     enum forkless_mechanism first =
         (enum forkless_mechanism)atomic_load_explicit(&first_mechanism, memory_order_relaxed);
+    enum forkless_mechanism asked = r->asked > first ? r->asked : first;
     if (r->command->cgroup >= 0)
         return FORKLESS_CLONE3_VFORK;
-    return r->asked > first ? r->asked : first;
+    /* A thread that ended before its child is bound to it would never be missed. */
+    if (asked == FORKLESS_CLONE3_VM && prepared->needs_parent)
+        return FORKLESS_CLONE3_VFORK;
+    return asked;
 }
 
 /* All that the child reads. */
@@ -56,7 +61,7 @@ static int fill(forkless_child *slot, const struct request *r, forkless_error *e
     slot->prepared = atomic_load_explicit(&c->prepared, memory_order_acquire);
     slot->program_fd = c->program_fd;
     slot->asked = r->asked;
-    slot->mechanism = mechanism_for(r);
+    slot->mechanism = mechanism_for(r, slot->prepared);
     if (slot->prepared->needs_parent)
         slot->parent = (pid_t)fl_syscall(SYS_getpid, 0, 0, 0, 0, 0);
     if (slot->prepared->needs_mask)
