@@ -100,7 +100,8 @@ static const struct attribute {
     const char *name;
     int (*set)(forkless_command *);
     const char *lines[2];
-    bool for_root, alone; /* `alone`: another of the table is its opposite */
+    bool for_root, alone; /* `alone`: another of the table is its opposite,
+                                or it is not for every route */
 } attributes[] = {
     {"cwd", set_cwd, {"cwd /usr"}, false, false},
     {"cwd_fd", set_cwd_fd, {"cwd /usr"}, false, true},
@@ -117,7 +118,7 @@ static const struct attribute {
     {"idle io", set_idle_io, {"io_priority 24576"}, false, true},
     {"real time io", set_real_time_io, {"io_priority 8194"}, true, true},
     {"no_new_privs", set_no_new_privs, {"no_new_privs 1"}, false, false},
-    {"death signal", set_death_signal, {"death_signal 12"}, false, false},
+    {"death signal", set_death_signal, {"death_signal 12"}, false, true},
 };
 enum { ATTRIBUTES = sizeof attributes / sizeof *attributes };
 
@@ -138,7 +139,10 @@ static void each_attribute(const struct route *r) {
         struct show s = show_new();
         CHECK_EQ(a->set(s.command), 0);
         snapshot_take(&before);
-        ends(launched_so(r, s.command), FORKLESS_EXITED, 0);
+        forkless_child *child = launched(r->launch, s.command);
+        bool held = a->set == set_death_signal && r->used == FORKLESS_CLONE3_VM;
+        CHECK_EQ(forkless_mechanism(child), held ? FORKLESS_CLONE3_VFORK : r->used);
+        ends(child, FORKLESS_EXITED, 0);
         snapshot_check(&before);
         CHECK_EQ(own_no_new_privs(), no_new_privs);
         show_read(&s, &seen);
@@ -245,13 +249,15 @@ static void set_affinity(forkless_command *c) {
     CPU_ZERO(&cpus);
 }
 
-static void set_all(forkless_command *c) {
+static void set_all(forkless_command *c, const struct route *r) {
     sigset_t mask;
     for (int i = 0; i < ATTRIBUTES; i++)
         if (!attributes[i].alone)
             CHECK_EQ(attributes[i].set(c), 0);
     for (int resource = 0; resource < (int)RLIM_NLIMITS; resource++)
         set_limit(c, resource);
+    if (r->used != FORKLESS_CLONE3_VM)
+        CHECK_EQ(set_death_signal(c), 0);
     set_affinity(c);
     sigfillset(&mask);
     sigdelset(&mask, SIGTERM);
@@ -279,7 +285,7 @@ static void all_attributes(const struct route *r) {
     struct show plain = show_new();
     show_on(r, &plain);
     struct show s = show_new();
-    set_all(s.command);
+    set_all(s.command, r);
     snapshot_take(&before);
     for (int i = 0; i < 2; i++)
         ends(launched_so(r, s.command), FORKLESS_EXITED, 0);
@@ -293,6 +299,7 @@ static void all_attributes(const struct route *r) {
     CHECK_EQ(seen.ignored, 1ul << (SIGHUP - 1) | 1ul << (SIGUSR1 - 1));
     cut_line("parent ");
     cut_line("arg /proc/"); /* where it writes */
+    cut_line(r->used == FORKLESS_CLONE3_VM ? "death_signal 0\n" : "death_signal 12\n");
     if (!*reference)
         strcpy(reference, seen.text);
     if (strcmp(seen.text, reference) != 0) {
