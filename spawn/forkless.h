@@ -208,10 +208,10 @@ int forkless_command_group(forkless_command *command, pid_t group);
  * was set. */
 int forkless_command_session(forkless_command *command);
 /* A new session whose controlling terminal is the child's descriptor `child_fd`. Errors as
- * session; -EBADF: a negative number. */
+ * session; -EBADF: a negative number; at the start: above 2, and nothing sets it. */
 int forkless_command_terminal(forkless_command *command, int child_fd);
 /* The child's group becomes the foreground group of the terminal `child_fd`, from the background
- * too. -EBADF: a negative number. */
+ * too. -EBADF: as terminal. */
 int forkless_command_foreground(forkless_command *command, int child_fd);
 
 /* ---- command: signals ---- */

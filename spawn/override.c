@@ -110,6 +110,27 @@ static bool is_valid(const forkless_override *o) {
     return reserved == 0 && (o->maps || o->map_count == 0);
 }
 
+static bool is_set(const forkless_command *c, const forkless_override *o, int fd) {
+    bool set = fd <= 2 || c->descriptors.inherits ||
+               fl_descriptors_find(&c->descriptors, fd) < c->descriptors.count;
+    for (size_t i = 0; !set && o && i < o->map_count; i++)
+        set = o->maps[i].child_fd == fd;
+    return set;
+}
+
+/* What the child is to close at exec may still be open before: no terminal is taken from there. */
+static int check_terminals(const forkless_command *c, const forkless_override *o,
+                           forkless_error *error) {
+    for (size_t i = 0; i < c->call_count; i++) {
+        const struct fl_call *call = &c->calls[i];
+        bool terminal =
+            call->step == FORKLESS_STEP_TERMINAL || call->step == FORKLESS_STEP_FOREGROUND;
+        if (terminal && !is_set(c, o, call->index))
+            return fl_error(error, -EBADF, call->step, call->index, NULL);
+    }
+    return 0;
+}
+
 int fl_override(forkless_child *slot, const forkless_override *o, forkless_error *error) {
     const forkless_command *c = slot->command;
     slot->argv = c->argv;
@@ -117,11 +138,14 @@ int fl_override(forkless_child *slot, const forkless_override *o, forkless_error
     slot->shares_table = slot->prepared->shares_table;
     if (o && !is_valid(o))
         return fl_error(error, -EINVAL, FORKLESS_STEP_ARGUMENT, -1, NULL);
+    int rc = check_terminals(c, o, error);
+    if (rc < 0)
+        return rc;
     bool arguments = o && o->arguments && o->arguments[0];
     bool descriptors = slot->pipe_count > 0 || (o && o->map_count > 0);
     if (!arguments && !descriptors)
         return 0;
-    int rc = fl_slot_open_room(slot);
+    rc = fl_slot_open_room(slot);
     if (rc < 0)
         return fl_error(error, rc, FORKLESS_STEP_SLOT, -1, NULL);
     if (arguments && !copy_arguments(slot, o->arguments))
