@@ -153,6 +153,57 @@ TEST(b28_what_takes_privileges) {
     on_each_route(for_root);
 }
 
+/* ---- B90, B91: what would change the caller ---- */
+
+static int set_uid(forkless_command *c) {
+    return forkless_command_uid(c, 65534);
+}
+
+static int set_gid(forkless_command *c) {
+    return forkless_command_gid(c, 65534);
+}
+
+static int set_groups(forkless_command *c) {
+    return forkless_command_groups(c, 2, (const gid_t[]){1, 2});
+}
+
+static int set_no_groups(forkless_command *c) {
+    return forkless_command_groups(c, 0, NULL);
+}
+
+static int set_oom_score(forkless_command *c) {
+    return forkless_command_oom_score(c, 500);
+}
+
+static int set_user_namespace(forkless_command *c) {
+    return forkless_command_namespace(c, 0, CLONE_NEWUSER);
+}
+
+static void helper(const struct route *r) {
+    int (*const setters[])(forkless_command *) = {set_uid,       set_gid,       set_groups,
+                                                  set_no_groups, set_oom_score, set_user_namespace};
+    const char *const subjects[] = {"another user",
+                                    "another group",
+                                    "other supplementary groups",
+                                    "other supplementary groups",
+                                    "an OOM score",
+                                    "a user namespace"};
+    forkless_command *c = probe("exit", NULL);
+    ends(launched_so(r, c), FORKLESS_EXITED, 0);
+    forkless_command_free(c);
+    for (int i = 0; i < 6; i++) {
+        c = probe("exit", NULL);
+        CHECK_EQ(setters[i](c), 0);
+        CHECK_EQ(forkless_command_pipe(c, 0, FORKLESS_READS), 0);
+        fails_with(r, c, -ENOTSUP, FORKLESS_STEP_HELPER, -1, subjects[i]);
+    }
+}
+
+/* The snapshots know whether the caller is dumpable, and its OOM score. */
+TEST(b90_what_takes_a_helper) {
+    on_each_route(helper);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(relative_working_directory),
@@ -160,6 +211,7 @@ int main(void) {
         cmocka_unit_test(joining_a_group_on_each_route),
         cmocka_unit_test(b28_errors_on_each_route),
         cmocka_unit_test(b28_what_takes_privileges),
+        cmocka_unit_test(b90_what_takes_a_helper),
     };
     return RUN(tests);
 }

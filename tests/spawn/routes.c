@@ -1,5 +1,7 @@
 /* Each mechanism, by each call that can come to it, and with the other way of closing. */
 #include <errno.h>
+#include <signal.h>
+#include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -27,6 +29,7 @@ void on_each_route(void (*body)(const struct route *)) {
     for (const struct route *r = routes; r < routes + sizeof routes / sizeof *routes; r++) {
         pid_t pid = forked();
         if (pid == 0) {
+            CHECK_EQ(prctl(PR_SET_PDEATHSIG, SIGKILL), 0); /* also in a session of its own */
             CHECK_EQ(forkless_mechanism_limit(r->limit), 0);
             if (r->no_clone3)
                 refuse(SYS_clone3, ENOSYS);
