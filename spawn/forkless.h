@@ -258,8 +258,9 @@ int forkless_command_death_signal(forkless_command *command, int signal);
 /*
  * The child is born in this cgroup (v2), by a descriptor of its folder in the caller. Such a child
  * is always made by clone3_vfork. Errors of spawn, step `cgroup`: -EBADF: no cgroup v2; -EBUSY: it
- * is frozen (the child would hold its caller), or it hands controllers down; -EACCES, -ENODEV,
- * -EOPNOTSUPP; -ENOSYS, -E2BIG, -EPERM, -EINVAL: the kernel (before 5.7) or a filter cannot.
+ * is frozen (the child would hold its caller), or it hands controllers down; -ENODEV, -ENOENT: it
+ * has been removed; -EACCES, -EOPNOTSUPP; -ENOSYS, -E2BIG, -EPERM, -EINVAL: the kernel (before 5.7)
+ * or a filter cannot; -EMFILE, -ENFILE, -ENOMEM: it cannot be looked at.
  * -ENOTSUP, step `helper`: its memory, or that of a cgroup above it, is limited. -EBADF: a negative
  * number.
  */
