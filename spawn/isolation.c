@@ -52,6 +52,17 @@ int forkless_command_cgroup(forkless_command *c, int parent_fd) {
     return fl_set_end(c, __func__, parent_fd, parent_fd < 0 ? -EBADF : 0);
 }
 
+/* One of each type, the last. */
+static int put_namespace(forkless_command *c, const struct fl_call *call) {
+    for (size_t i = 0; i < c->call_count; i++)
+        if (c->calls[i].step == FORKLESS_STEP_NAMESPACE &&
+            c->calls[i].arguments[1] == call->arguments[1]) {
+            fl_take_out(c, FORKLESS_STEP_NAMESPACE, c->calls[i].index);
+            break;
+        }
+    return fl_put(c, call);
+}
+
 int forkless_command_namespace(forkless_command *c, int parent_fd, int type) {
     int rc = fl_set_begin(c);
     if (rc < 0)
@@ -69,7 +80,7 @@ int forkless_command_namespace(forkless_command *c, int parent_fd, int type) {
     case CLONE_NEWNET:
     case CLONE_NEWPID:
     case CLONE_NEWCGROUP:
-        rc = parent_fd < 0 ? -EBADF : fl_put(c, &call);
+        rc = parent_fd < 0 ? -EBADF : put_namespace(c, &call);
         break;
     case CLONE_NEWUSER:
         c->helper = "a user namespace";
