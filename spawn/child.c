@@ -158,7 +158,10 @@ FL_CHILD_CODE static long fill(long fd, const struct fl_call *call) {
 FL_CHILD_CODE static long take_terminal(long fd) {
     static const uint64_t ttou = UINT64_C(1) << (SIGTTOU - 1);
     long rc = fl_syscall(SYS_rt_sigprocmask, SIG_BLOCK, (long)&ttou, 0, FL_MASK_SIZE, 0);
-    int group = (int)raw(SYS_getpgid, 0, 0, 0);
+    if (rc < 0)
+        return rc;
+    rc = raw(SYS_getpgid, 0, 0, 0);
+    int group = (int)rc;
     return rc < 0 ? rc : raw(SYS_ioctl, fd, TIOCSPGRP, (long)&group);
 }
 
@@ -195,7 +198,9 @@ FL_CHILD_CODE static void perform(forkless_child *slot, const struct fl_calls *c
             break;
         case FL_DEATH_SIGNAL:
             rc = as_it_stands(call);
-            if (rc >= 0 && raw(SYS_getppid, 0, 0, 0) != slot->parent)
+            if (rc >= 0)
+                rc = raw(SYS_getppid, 0, 0, 0);
+            if (rc >= 0 && rc != slot->parent)
                 rc = -ESRCH;
             break;
         case FL_CALLERS_MASK:
