@@ -175,7 +175,8 @@ int forkless_command_umask(forkless_command *command, mode_t mask);
  * that of start it does not, and forkless_kill() ends the wait.
  *
  * pipe: one end of a new pipe, blocking; forkless_child_pipe() gives the other. At most
- * FORKLESS_PIPES a command.
+ * FORKLESS_PIPES a command, and with them not many more than a hundred descriptors: spawn and start
+ * then plan them anew, in the room of an override (-E2BIG, step `argument`).
  *
  * memory: a new file in memory (memfd) that holds `size` bytes of `data`, read from its start and
  * the child's own.
