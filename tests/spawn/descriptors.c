@@ -326,6 +326,23 @@ TEST(many_maps) {
     }
 }
 
+/* One child's pipe means one child's plan, for which there is less room. */
+TEST(many_maps_and_a_pipe) {
+    for (int n = 100; n <= 1000; n += 900) {
+        forkless_command *c = probe("exit", "7", NULL);
+        CHECK_EQ(forkless_command_pipe(c, 3, FORKLESS_WRITES), 0);
+        for (int to = 4; to < n; to++)
+            CHECK_EQ(forkless_command_fd(c, to, to % 3), 0);
+        for (int l = 0; l < 2; l++)
+            if (n == 100)
+                ends(launched(launchers[l], c), FORKLESS_EXITED, 7);
+            else
+                CHECK(fails(launchers[l], c, -E2BIG, FORKLESS_STEP_ARGUMENT, -1));
+        forkless_command_free(c);
+    }
+    check_no_child();
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(defaults_are_the_first_three),
@@ -342,6 +359,7 @@ int main(void) {
         cmocka_unit_test(paths_of_descriptors),
         cmocka_unit_test(b14_bad_numbers),
         cmocka_unit_test(many_maps),
+        cmocka_unit_test(many_maps_and_a_pipe),
     };
     return RUN(tests);
 }

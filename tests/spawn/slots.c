@@ -2,6 +2,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdatomic.h>
 #include <stdio.h>
@@ -220,13 +221,46 @@ static forkless_command *with_maps(void) {
     return c;
 }
 
+static forkless_command *with_everything(void) {
+    const struct rlimit none = {0, 0};
+    const unsigned char cpus[8] = {1};
+    forkless_command *c = with_maps();
+    CHECK_EQ(forkless_command_file(c, 70, "/dev/null", O_RDWR, 0), 0);
+    CHECK_EQ(forkless_command_memory(c, 71, "data", 4), 0);
+    CHECK_EQ(forkless_command_pipe(c, 72, FORKLESS_WRITES), 0);
+    CHECK_EQ(forkless_command_same(c, 73, 70), 0);
+    CHECK_EQ(forkless_command_cwd(c, "/"), 0);
+    CHECK_EQ(forkless_command_umask(c, 077), 0);
+    CHECK_EQ(forkless_command_session(c), 0);
+    CHECK_EQ(forkless_command_rlimit(c, RLIMIT_CORE, &none), 0);
+    CHECK_EQ(forkless_command_no_new_privs(c), 0);
+    CHECK_EQ(forkless_command_io_priority(c, 2, 5), 0);
+    CHECK_EQ(forkless_command_affinity(c, cpus, sizeof cpus), 0);
+    CHECK_EQ(forkless_command_nice(c, 5), 0);
+    CHECK_EQ(forkless_command_scheduler(c, SCHED_BATCH, 0), 0);
+    CHECK_EQ(forkless_command_signal(c, FORKLESS_ALL_SIGNALS, FORKLESS_DEFAULT), 0);
+    CHECK_EQ(forkless_command_mask(c, NULL), 0);
+    return c;
+}
+
+/* By which a child is always held. */
+static forkless_command *with_death_signal(void) {
+    forkless_command *c = with_everything();
+    CHECK_EQ(forkless_command_death_signal(c, SIGTERM), 0);
+    return c;
+}
+
 TEST(b96_stack_is_large_enough) {
     check_stack(probe("exit", NULL), "default");
     check_stack(with_maps(), "maps");
+    check_stack(with_everything(), "everything");
+    check_stack(with_death_signal(), "everything and a death signal");
     refuse(SYS_close_range, ENOSYS);
     check_stack(with_maps(), "maps, no close_range");
+    check_stack(with_everything(), "everything, no close_range");
     refuse(SYS_clone3, ENOSYS);
     check_stack(with_maps(), "maps, no close_range, no clone3");
+    check_stack(with_everything(), "everything, no close_range, no clone3");
 }
 
 TEST(b96_guard_page) {

@@ -69,7 +69,7 @@ default_tail='rt_sigaction rt_sigprocmask execve'
 
 @test "a missing program: until the exit" {
     traced -- spawn /nonexistent
-    [[ $parent == clone3' '*' 'waitid && $parent != *clone*clone* ]] # between them it looks for the reason
+    [[ $parent == 'clone3 '*' waitid' && $parent != *clone*clone* ]] # between them it looks for the reason
     [[ $child == "close_range $default_tail" ]]
     [[ $(cat trace.*) == *'exit_group(127)'* ]]
     traced -- start /nonexistent
