@@ -1,5 +1,5 @@
 # What the bats files share. FORKLESS_SOURCE: the top directory. FORKLESS_LIBRARY: the shared library.
-# shellcheck shell=bash disable=SC2154 # bats sets $lines
+# shellcheck shell=bash disable=SC2034,SC2154 # the tests read what is set here; bats sets $lines
 
 : "${FORKLESS_SOURCE:=$BATS_TEST_DIRNAME/../..}"
 
@@ -38,3 +38,40 @@ refused() {
         done
     done
 }
+
+# ---- system calls, counted with strace ----
+
+names() {
+    sed -nE 's/^([a-z0-9_]+)\(.*/\1/p' | paste -sd' '
+}
+
+# traced STRACE_OPTION... -- ARGUMENT...: sets $parent and $child to the calls of the second launch
+traced() {
+    local options=() trace between pid
+    while [[ $1 != -- ]]; do
+        options+=("$1")
+        shift
+    done
+    shift
+    rm -f trace.*
+    strace -qq -e signal=none "${options[@]}" -ff -o trace "${launch:?}" "$@" >out
+    trace=$(grep -c '^getppid(' trace.* | sort -t: -nk2 | sed -n '$s/:.*//p')
+    between=$(awk '/^getppid/ {n++; next} n == 3' "$trace")
+    parent=$(names <<<"$between")
+    pid=$(sed -nE 's/^clone3?\(.* = ([0-9]+)$/\1/p' <<<"$between")
+    child=$(sed '/^execve/q' "trace.$pid" | names)
+}
+
+# table CALLS ARGUMENT...: what the child calls, of spawn and of start
+table() {
+    local want=$1 how
+    shift
+    for how in spawn start; do
+        traced -- "$how" "$@"
+        echo "$how $*: $parent / $child"
+        [[ $parent == clone3 ]]
+        [[ $child == "$want" ]]
+    done
+}
+
+default_tail='rt_sigaction rt_sigprocmask execve'
