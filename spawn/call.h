@@ -7,15 +7,17 @@
 
 #include <stddef.h>
 
+#include "arch/syscall.h"
 #include "forkless.h"
 
 enum fl_call_kind {
     FL_CALL,    /* as it stands */
+    FL_COPY,    /* the same; of step descriptor: of one that is in place, not of the caller's */
     FL_SAVE,    /* its result becomes the spare, unless a later one still reads that number */
     FL_OPEN,    /* the same, and once more without the old `index` if there is no room for it */
     FL_FILL,    /* writes (pwrite64) all of arguments 1 and 2 to the spare */
     FL_PLACE,   /* `index` becomes the spare, open over exec */
-    FL_PROGRAM, /* its result is the program's descriptor */
+    FL_PROGRAM, /* its result is the program's descriptor, unless a later one reads that number */
     FL_CLOSE_OTHERS, /* all but 0, 1, 2 are closed at exec, or at once where the table is shared */
     FL_FOREGROUND,   /* our group becomes that of the terminal `index` */
     FL_DEATH_SIGNAL, /* as it stands, unless the parent is gone by then */
@@ -30,6 +32,12 @@ struct fl_call {
     const char *subject;
     long arguments[5];
 };
+
+/* Whether it reads this number of the caller's to make a descriptor of the child's. */
+FL_INLINE bool fl_call_reads(const struct fl_call *call, long fd) {
+    return call->step == FORKLESS_STEP_DESCRIPTOR && call->from == fd &&
+           (call->kind == FL_CALL || call->kind == FL_SAVE);
+}
 
 struct fl_calls {
     const struct fl_call *call;

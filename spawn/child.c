@@ -125,14 +125,13 @@ FL_INLINE long as_it_stands(const struct fl_call *call) {
     return fl_syscall(call->number, a[0], a[1], a[2], a[3], a[4]);
 }
 
-/* A spare number that is still to be read means that this source was not open. */
-FL_CHILD_CODE static long save(forkless_child *slot, const struct fl_call *call,
-                               const struct fl_call *end) {
-    long spare = as_it_stands(call);
-    while (spare >= 0 && ++call < end)
-        if (call->step == FORKLESS_STEP_DESCRIPTOR && call->kind != FL_PLACE && call->from == spare)
+/* A new number that is still to be read means that this source was not open. */
+FL_CHILD_CODE static long unread(long fd, forkless_child *slot, const struct fl_call *call,
+                                 const struct fl_call *end) {
+    while (fd >= 0 && ++call < end)
+        if (fl_call_reads(call, fd))
             fail(slot, call, -EBADF);
-    return spare;
+    return fd;
 }
 
 FL_CHILD_CODE static long open_one(const struct fl_call *call) {
@@ -172,13 +171,14 @@ FL_CHILD_CODE static void perform(forkless_child *slot, const struct fl_calls *c
         long rc = 0;
         switch (call->kind) {
         case FL_CALL:
+        case FL_COPY:
             rc = as_it_stands(call);
             break;
         case FL_SAVE:
-            rc = spare = save(slot, call, end);
+            rc = spare = unread(as_it_stands(call), slot, call, end);
             break;
         case FL_OPEN:
-            rc = spare = open_one(call);
+            rc = spare = unread(open_one(call), slot, call, end);
             break;
         case FL_FILL:
             rc = fill(spare, call);
@@ -188,7 +188,8 @@ FL_CHILD_CODE static void perform(forkless_child *slot, const struct fl_calls *c
                                       : raw(SYS_dup3, spare, call->index, 0);
             break;
         case FL_PROGRAM:
-            rc = slot->program_fd = (int)as_it_stands(call);
+            rc = unread(as_it_stands(call), slot, call, end);
+            slot->program_fd = (int)rc;
             break;
         case FL_CLOSE_OTHERS:
             rc = close_others(slot);

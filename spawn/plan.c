@@ -141,6 +141,10 @@ static void plan_memory(struct plan *p, const struct fl_source *s) {
     emit(p, &call);
 }
 
+static bool is_target(const struct plan *p, int fd) {
+    return find(p, fd) < p->count || fl_descriptors_find(p->d, fd) < p->d->count;
+}
+
 /* What it is in the end the same as, which is in place by then. */
 static void plan_same(struct plan *p, const struct fl_source *s) {
     int as = s->from;
@@ -149,11 +153,7 @@ static void plan_same(struct plan *p, const struct fl_source *s) {
             break;
         as = p->d->sources[i].from;
     }
-    emit_move(p, FL_CALL, SYS_dup3, s->to, as, as, s->to);
-}
-
-static bool is_target(const struct plan *p, int fd) {
-    return find(p, fd) < p->count || fl_descriptors_find(p->d, fd) < p->d->count;
+    emit_move(p, is_target(p, as) ? FL_COPY : FL_CALL, SYS_dup3, s->to, as, as, s->to);
 }
 
 static int highest_target(const struct plan *p) {
