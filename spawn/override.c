@@ -64,21 +64,33 @@ static int replace(const struct fl_descriptors *d, struct fl_map *maps, size_t *
     return 0;
 }
 
-/* -EBADF, told: a map reads a number that was free until our pipe took it. */
-static int add_pipes(const forkless_child *slot, struct fl_map *maps, size_t *count,
-                     forkless_error *error) {
-    for (unsigned i = 0; i < slot->pipe_count; i++) {
-        const struct fl_pipe *pipe = &slot->pipes[i];
-        for (size_t k = 0; k < *count; k++)
-            if (maps[k].from == pipe->theirs || maps[k].from == pipe->ours) {
-                const struct fl_record r = {-EBADF, FORKLESS_STEP_DESCRIPTOR, maps[k].to,
-                                            maps[k].from, NULL};
-                return fl_record_error(&r, slot->command, error);
-            }
-    }
-    for (unsigned i = 0; i < slot->pipe_count; i++)
-        insert(maps, count, slot->pipes[i].child_fd, slot->pipes[i].theirs);
-    return 0;
+/* Whether a call other than the pipe's own reads one of its numbers. */
+static bool reads_pipe(const struct fl_call *call, const struct fl_pipe *pipe) {
+    bool folder = call->step == FORKLESS_STEP_CWD || call->step == FORKLESS_STEP_NAMESPACE;
+    return fl_call_reads(call, pipe->ours) ||
+           (fl_call_reads(call, pipe->theirs) && call->index != pipe->child_fd) ||
+           (folder && (call->index == pipe->ours || call->index == pipe->theirs));
+}
+
+static const struct fl_call *reader_of(const struct fl_calls *calls, const struct fl_pipe *pipe) {
+    for (size_t i = 0; i < calls->count; i++)
+        if (reads_pipe(&calls->call[i], pipe))
+            return &calls->call[i];
+    return NULL;
+}
+
+/* -EBADF, told: something reads a number that was free until our pipe took it. */
+static int check_pipe(const forkless_child *slot, const struct fl_pipe *pipe,
+                      forkless_error *error) {
+    const struct fl_call *reader = reader_of(&slot->prepared->before, pipe);
+    struct fl_record r = {-EBADF, FORKLESS_STEP_EXEC, -1, -1, NULL};
+    if (!reader)
+        reader = reader_of(&slot->descriptors, pipe);
+    if (reader)
+        r = (struct fl_record){-EBADF, reader->step, reader->index, reader->from, reader->subject};
+    else if (slot->program_fd != pipe->ours && slot->program_fd != pipe->theirs)
+        return 0;
+    return fl_record_error(&r, slot->command, error);
 }
 
 static int plan(forkless_child *slot, const forkless_override *o, forkless_error *error) {
@@ -95,12 +107,13 @@ static int plan(forkless_child *slot, const forkless_override *o, forkless_error
     int rc = replace(d, maps, &count, o ? o->maps : NULL, over);
     if (rc < 0)
         return fl_error(error, rc, FORKLESS_STEP_ARGUMENT, -1, NULL);
-    rc = add_pipes(slot, maps, &count, error);
-    if (rc < 0)
-        return rc;
+    for (unsigned i = 0; i < slot->pipe_count; i++)
+        insert(maps, &count, slot->pipes[i].child_fd, slot->pipes[i].theirs);
     slot->shares_table = fl_plan_shares_table(slot->command, maps, count);
     fl_plan_descriptors(slot->command, maps, count, &slot->descriptors, calls);
-    return 0;
+    for (unsigned i = 0; rc == 0 && i < slot->pipe_count; i++)
+        rc = check_pipe(slot, &slot->pipes[i], error);
+    return rc;
 }
 
 static bool is_valid(const forkless_override *o) {
