@@ -343,6 +343,32 @@ TEST(many_maps_and_a_pipe) {
     check_no_child();
 }
 
+TEST(inherited_unless_marked) {
+    CHECK_EQ(close_range(3, 500, 0), 0); /* what the tests' own host left */
+    int low = memfd_create("file", 0), copy;
+    for (int fd = 20; fd < 30; fd++)
+        CHECK_EQ(dup3(low, fd, fd % 2 ? O_CLOEXEC : 0), fd);
+    copy = fcntl(low, F_DUPFD_CLOEXEC, 40);
+    close(low);
+    for (int i = 0; i < 6; i++) {
+        CHECK_EQ(forkless_mechanism_limit((enum forkless_mechanism)(i / 2 + 1)), 0);
+        struct show s = show_new();
+        CHECK_EQ(forkless_command_inherit_fds(s.command), 0);
+        CHECK_EQ(forkless_command_fd(s.command, 21, copy), 0);
+        CHECK_EQ(forkless_command_fd(s.command, 23, 23), 0);
+        CHECK_EQ(forkless_command_fd(s.command, 24, 0), 0);
+        CHECK_EQ(forkless_command_same(s.command, 11, 26), 0);
+        show_run(&s, launchers[i % 2], &seen);
+        for (int fd = 20; fd < 30; fd++)
+            CHECK_EQ(seen_fd(&seen, fd) != NULL, fd % 2 == 0 || fd == 21 || fd == 23);
+        CHECK_EQ(seen_fd(&seen, 21)->inode, seen_fd(&seen, 20)->inode);
+        CHECK_EQ(seen_fd(&seen, 24)->inode, seen_fd(&seen, 0)->inode);
+        CHECK_EQ(seen_fd(&seen, 11)->inode, seen_fd(&seen, 26)->inode);
+        CHECK_EQ(seen.count, 3 + 5 + 2 + 1);
+        CHECK_EQ(fcntl(23, F_GETFD), FD_CLOEXEC);
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(defaults_are_the_first_three),
@@ -360,6 +386,7 @@ int main(void) {
         cmocka_unit_test(b14_bad_numbers),
         cmocka_unit_test(many_maps),
         cmocka_unit_test(many_maps_and_a_pipe),
+        cmocka_unit_test(inherited_unless_marked),
     };
     return RUN(tests);
 }

@@ -252,7 +252,7 @@ void show_read(struct show *s, struct seen *seen) {
             sscanf(at, "fd %d %d %d %lu %lu", &f->fd, &f->flags, &f->status, &f->device, &f->inode),
             5);
     }
-    seen->blocked = mask_after(seen->text, "\nblocked ");
+    seen->blocked = mask_after(seen->text, "blocked "); /* the first line, where none is open */
     seen->ignored = mask_after(seen->text, "\nignored ");
     seen->caught = mask_after(seen->text, "\ncaught ");
     forkless_command_free(s->command);
