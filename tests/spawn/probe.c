@@ -101,9 +101,9 @@ static int show(const char *path, char **argv) {
         return 3;
     for (int fd = 0; fd < FDS; fd++)
         if (open_now[fd].flags >= 0)
-            fprintf(out, "fd %d %d %d %lu %lu\n", fd, open_now[fd].flags, open_now[fd].status,
+            fprintf(out, "fd %d %d %d %lu %lu %ld\n", fd, open_now[fd].flags, open_now[fd].status,
                     (unsigned long)open_now[fd].stat.st_dev,
-                    (unsigned long)open_now[fd].stat.st_ino);
+                    (unsigned long)open_now[fd].stat.st_ino, (long)open_now[fd].stat.st_size);
     print_signals(out);
     print_state(out);
     for (; *argv; argv++)

@@ -248,9 +248,9 @@ void show_read(struct show *s, struct seen *seen) {
     seen->count = 0;
     for (const char *at = seen->text; strncmp(at, "fd ", 3) == 0; at = strchr(at, '\n') + 1) {
         struct seen_fd *f = &seen->fds[seen->count++];
-        CHECK_EQ(
-            sscanf(at, "fd %d %d %d %lu %lu", &f->fd, &f->flags, &f->status, &f->device, &f->inode),
-            5);
+        CHECK_EQ(sscanf(at, "fd %d %d %d %lu %lu %ld", &f->fd, &f->flags, &f->status, &f->device,
+                        &f->inode, &f->size),
+                 6);
     }
     seen->blocked = mask_after(seen->text, "blocked "); /* the first line, where none is open */
     seen->ignored = mask_after(seen->text, "\nignored ");

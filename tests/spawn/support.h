@@ -94,6 +94,7 @@ forkless_child *launched_so(const struct route *, const forkless_command *);
 struct seen_fd {
     int fd, flags, status;
     unsigned long device, inode;
+    long size;
 };
 
 struct seen {
