@@ -1,25 +1,38 @@
 #include "record.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
+#include <unistd.h>
 
+#include "arch/syscall.h"
 #include "error.h"
 #include "reason.h"
 
 /* Whether a look from here finds what the child found. */
-static bool is_seen_from_here(const forkless_command *c) {
+static bool is_seen_from_here(const forkless_command *c, const char *path) {
     return !fl_has(c, FORKLESS_STEP_NAMESPACE) &&
-           (c->program[0] == '/' || !fl_has(c, FORKLESS_STEP_CWD));
+           (path[0] == '/' || !fl_has(c, FORKLESS_STEP_CWD));
+}
+
+/* What was found and is missing something else: the first, for that is the one meant. */
+static const char *found(const forkless_command *c, const char *const *programs) {
+    for (; *programs; programs++)
+        if (is_seen_from_here(c, *programs) &&
+            fl_syscall(SYS_faccessat, AT_FDCWD, (long)*programs, F_OK, 0, 0) == 0)
+            return *programs;
+    return NULL;
 }
 
 static void find_reason(const forkless_command *c, forkless_error *error) {
     const struct fl_prepared *prepared = atomic_load_explicit(&c->prepared, memory_order_acquire);
-    if (c->program_fd >= 0)
+    if (c->program_fd >= 0 || (prepared->searches && error->code != -ENOENT))
         return;
-    if (prepared->searches && error->code == -ENOENT)
+    const char *path = prepared->searches ? found(c, prepared->programs) : c->program;
+    if (!path)
         snprintf(error->reason, sizeof error->reason, "it is in no folder of the child's PATH");
-    else if (!prepared->searches && is_seen_from_here(c))
-        fl_reason(c->program, error->code, error->reason, sizeof error->reason);
+    else if (is_seen_from_here(c, path))
+        fl_reason(path, error->code, error->reason, sizeof error->reason);
 }
 
 int fl_record_error(const struct fl_record *r, const forkless_command *c, forkless_error *error) {
