@@ -7,6 +7,8 @@
 #include "plan.h"
 #include "record.h"
 
+enum { ROOM_FOR = 4096 }; /* maps, of which there are fewer in any case */
+
 /* False: there is not so much room. */
 static bool copy_arguments(forkless_child *slot, const char *const *more) {
     const forkless_command *c = slot->command;
@@ -96,7 +98,8 @@ static int check_pipe(const forkless_child *slot, const struct fl_pipe *pipe,
 static int plan(forkless_child *slot, const forkless_override *o, forkless_error *error) {
     const struct fl_descriptors *d = &slot->command->descriptors;
     size_t over = o ? o->map_count : 0, most = d->count + over, count = 0;
-    struct fl_map *maps = most < 4096 ? fl_slot_room(slot, most * sizeof *maps) : NULL;
+    bool few = over < ROOM_FOR && most < ROOM_FOR; /* both: the sum may be over the top */
+    struct fl_map *maps = few ? fl_slot_room(slot, most * sizeof *maps) : NULL;
     struct fl_call *calls =
         maps ? fl_slot_room(slot, fl_plan_calls(slot->command, most) * sizeof *calls) : NULL;
     if (!calls)
