@@ -200,11 +200,11 @@ void fl_plan_descriptors(const forkless_command *c, struct fl_map *maps, size_t 
 
 /* A cycle of n maps takes n + 1 moves, and n is at least 2. */
 size_t fl_plan_calls(const forkless_command *c, size_t maps) {
-    size_t others = 0;
+    static const size_t most[] = {[FL_FILE] = 2, [FL_MEMORY] = 3, [FL_SAME] = 1};
+    size_t n = 2 + maps + maps / 2;
     for (size_t i = 0; i < c->descriptors.count; i++)
-        others +=
-            c->descriptors.sources[i].kind != FL_FROM && c->descriptors.sources[i].kind != FL_PIPE;
-    return 2 + maps + maps / 2 + 3 * others;
+        n += most[c->descriptors.sources[i].kind];
+    return n;
 }
 
 /* A path such as /proc/self/fd/7: 7 is there until exec only where it is not closed before. */
