@@ -129,6 +129,16 @@ TEST(as_many_as_there_may_be) {
     forkless_command_free(c);
 }
 
+/* Whose plan is made for one child, in the room that there is. */
+TEST(beside_many_others) {
+    struct show s = show_new();
+    add_pipe(s.command, 0, FORKLESS_READS);
+    for (int fd = 500; fd < 600; fd++)
+        CHECK_EQ(forkless_command_fd(s.command, fd, 1), 0);
+    show_run(&s, forkless_spawn, &seen);
+    CHECK_EQ(seen.count, 103);
+}
+
 TEST(an_end_is_taken_once) {
     forkless_command *c = probe("exit", NULL);
     add_pipe(c, 0, FORKLESS_READS);
@@ -351,6 +361,7 @@ int main(void) {
         cmocka_unit_test(three_at_once),
         cmocka_unit_test(b10_ends_block),
         cmocka_unit_test(as_many_as_there_may_be),
+        cmocka_unit_test(beside_many_others),
         cmocka_unit_test(an_end_is_taken_once),
         cmocka_unit_test(b07_closed_standard_descriptors),
         cmocka_unit_test(b15_failures_leave_no_pipe),
