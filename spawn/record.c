@@ -11,8 +11,7 @@
 
 /* Whether a look from here finds what the child found. */
 static bool is_seen_from_here(const forkless_command *c, const char *path) {
-    return !fl_has(c, FORKLESS_STEP_NAMESPACE) &&
-           (path[0] == '/' || !fl_has(c, FORKLESS_STEP_CWD));
+    return !fl_has(c, FORKLESS_STEP_NAMESPACE) && (path[0] == '/' || !fl_has(c, FORKLESS_STEP_CWD));
 }
 
 /* What was found and is missing something else: the first, for that is the one meant. */
