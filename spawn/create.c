@@ -14,6 +14,11 @@ static _Atomic enum { UNKNOWN, SHARED, COPIED } vfork_memory;
 /* A table that a filter does not let its children leave must not be shared. */
 static atomic_bool no_unshare;
 
+/* Whoever sees the word sees the birth. */
+static void set_busy(forkless_child *slot) {
+    atomic_store_explicit(&slot->word, fl_slot_busy_word(slot), memory_order_release);
+}
+
 static long clone3(forkless_child *slot) {
     uint64_t vfork = slot->mechanism == FORKLESS_CLONE3_VFORK ? FL_CLONE_VFORK : 0;
     uint64_t files = slot->shares_table ? FL_CLONE_FILES : 0; /* nothing to be copied */
@@ -51,7 +56,7 @@ static long clone_vfork(forkless_child *slot, void (*entry)(void *)) {
  */
 static int test_vfork(forkless_child *slot) {
     if (atomic_load(&vfork_memory) == UNKNOWN) {
-        atomic_store(&slot->word, 1);
+        set_busy(slot);
         long pid = clone_vfork(slot, fl_child_self_test);
         if (pid < 0)
             return pid == -EINVAL ? -ENOTSUP : (int)pid; /* an emulator that knows no such flags */
@@ -72,7 +77,7 @@ static long create(forkless_child *slot) {
     bool cgroup = slot->command->cgroup >= 0;
     if (slot->mechanism != FORKLESS_CLONE_VFORK &&
         (cgroup || !atomic_load_explicit(&no_clone3, memory_order_relaxed))) {
-        atomic_store_explicit(&slot->word, 1, memory_order_relaxed);
+        set_busy(slot);
         long rc = clone3(slot);
         if (cgroup || !is_refusal(rc)) /* of a cgroup it can be a refusal of just that */
             return rc;
@@ -83,7 +88,7 @@ static long create(forkless_child *slot) {
         return rc;
     slot->mechanism = FORKLESS_CLONE_VFORK;
     slot->shares_table = false; /* valgrind knows no such flags */
-    atomic_store(&slot->word, 1);
+    set_busy(slot);
     return clone_vfork(slot, fl_child);
 }
 

@@ -10,15 +10,15 @@
 #include "clock.h"
 #include "slot.h"
 
-/* 0 when the child that had the slot needs our memory no more. */
-static int await(forkless_child *slot, int64_t deadline_ns) {
-    unsigned birth = atomic_load(&slot->births);
-    while (atomic_load(&slot->word) != 0 && atomic_load(&slot->births) == birth) {
+/* 0 when the slot's child needs our memory no more, or was born after the last one that counts. */
+static int await(forkless_child *slot, uint64_t last_birth, int64_t deadline_ns) {
+    uint32_t word;
+    while ((word = atomic_load(&slot->word)) != 0 && atomic_load(&slot->birth) <= last_birth) {
         int64_t ns = fl_left(deadline_ns);
         if (ns == 0)
             return -ETIMEDOUT;
         struct timespec timeout = fl_timespec(ns);
-        fl_syscall(SYS_futex, (long)&slot->word, FL_FUTEX_WAIT, 1, (long)&timeout, 0);
+        fl_syscall(SYS_futex, (long)&slot->word, FL_FUTEX_WAIT, word, (long)&timeout, 0);
         fl_syscall(SYS_futex, (long)&slot->word, FL_FUTEX_WAKE, INT_MAX, 0, 0);
     }
     return 0;
@@ -26,10 +26,11 @@ static int await(forkless_child *slot, int64_t deadline_ns) {
 
 int forkless_quiesce(int64_t deadline_ns) {
     struct fl_cancel before = fl_cancel_hold();
+    uint64_t last_birth = fl_slot_last_birth();
     forkless_child *slot;
     int rc = 0;
     for (uint32_t number = 1; rc == 0 && (slot = fl_slot_number(number)); number++)
-        rc = await(slot, deadline_ns);
+        rc = await(slot, last_birth, deadline_ns);
     fl_cancel_release(before);
     return rc;
 }

@@ -21,6 +21,7 @@ _Static_assert(sizeof(forkless_child) <= RECORD,
 
 struct pool {
     _Atomic uint64_t free, retired; /* tag << 32 | number of the first slot */
+    _Atomic uint64_t births;        /* children that were ever to be */
     _Atomic uint32_t fresh;         /* slots that were ever taken */
     _Atomic(char *) chunks[CHUNKS];
 };
@@ -214,6 +215,20 @@ bool fl_slot_is_ours(const forkless_child *slot) {
 
 bool fl_slot_is_held(const forkless_child *slot) {
     return slot && atomic_load_explicit(&slot->held, memory_order_relaxed);
+}
+
+void fl_slot_number_birth(forkless_child *slot) {
+    uint64_t birth = atomic_fetch_add_explicit(&pool->births, 1, memory_order_relaxed) + 1;
+    atomic_store_explicit(&slot->birth, birth, memory_order_relaxed);
+}
+
+uint64_t fl_slot_last_birth(void) {
+    struct pool *p = atomic_load_explicit(&pool, memory_order_acquire);
+    return p ? atomic_load_explicit(&p->births, memory_order_relaxed) : 0;
+}
+
+uint32_t fl_slot_busy_word(const forkless_child *slot) {
+    return (uint32_t)atomic_load_explicit(&slot->birth, memory_order_relaxed) << 1 | 1;
 }
 
 static char *room_of(forkless_child *slot) {

@@ -30,7 +30,7 @@ struct fl_pipe {
 
 struct forkless_child {
     /*
-     * 1 from before the clone until the child has exec'd or ended, when the kernel makes it 0 and
+     * Not 0, and another with each child, from before the clone until the child has exec'd or ended, when the kernel makes it 0 and
      * wakes one waiter on it (CLONE_CHILD_CLEARTID). Until then stack, record and command are the
      * child's.
      */
@@ -48,8 +48,8 @@ struct forkless_child {
     bool shares_table;
     enum forkless_mechanism mechanism, asked;
 
-    atomic_uint births; /* of this slot: a word that is not zero may be another child's */
-    atomic_bool held;   /* somebody has the handle */
+    _Atomic uint64_t birth; /* of its child, among all of the process */
+    atomic_bool held;       /* somebody has the handle */
     pid_t pid;
     unsigned pipe_count;
     struct fl_pipe pipes[FORKLESS_PIPES];
@@ -85,6 +85,12 @@ bool fl_slot_is_held(const forkless_child *);
  * there is not so much. */
 int fl_slot_open_room(forkless_child *);
 void *fl_slot_room(forkless_child *, size_t size);
+
+/* Numbers the child that the slot is to have, and says the last number that there was. */
+void fl_slot_number_birth(forkless_child *);
+uint64_t fl_slot_last_birth(void);
+/* What its word is until its child is past its exec. */
+uint32_t fl_slot_busy_word(const forkless_child *);
 
 /* Every slot that was ever taken, by numbers from 1; NULL: no more. */
 forkless_child *fl_slot_number(uint32_t number);

@@ -87,7 +87,7 @@ static int launch(forkless_child *slot, const struct request *r, forkless_error 
     int rc = fill(slot, r, error);
     if (rc < 0)
         return rc;
-    atomic_fetch_add(&slot->births, 1);
+    fl_slot_number_birth(slot);
     long pid = fl_create(slot);
     fl_pipes_close_theirs(slot);
     if (pid < 0) {
