@@ -305,7 +305,7 @@ static void check_copy(int copy, const char *want, size_t size) {
 }
 
 static void copied(size_t size) {
-    char *data = malloc(size + 1), *want = malloc(size + 1);
+    char *data = calloc(1, size + 1), *want = calloc(1, size + 1);
     for (size_t i = 0; i < size; i++)
         want[i] = data[i] = (char)(i * 7 + i / 4096);
     int copy = memfd_create("copy", MFD_CLOEXEC);

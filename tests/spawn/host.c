@@ -1,6 +1,7 @@
 /* What the library does to the process that it is in, and what that process does to it. */
 #include <dlfcn.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <poll.h>
 #include <pthread.h>
 #include <sched.h>
@@ -135,6 +136,9 @@ TEST(b94_data_of_the_host_stays) {
     if (sanitized())
         skip_test("sanitizers keep books there");
     forkless_command *c = probe("exit", NULL);
+    CHECK_EQ(forkless_command_pipe(c, 0, FORKLESS_READS), 0);
+    CHECK_EQ(forkless_command_file(c, 1, "/dev/null", O_RDWR, 0), 0);
+    CHECK_EQ(forkless_command_memory(c, 2, "12345", 5), 0);
     for (int l = 0; l < 2; l++) {
         ends(launched(launchers[l], c), FORKLESS_EXITED, 0);
         check_data_stays(launchers[l], c);
@@ -161,16 +165,63 @@ TEST(b104_thread_stays_itself) {
     forkless_command_free(c);
 }
 
+/* ---- B64, B65: others reap, and the pipes say when it is over ---- */
+
+/* Its input becomes its output, by pipes. */
+static forkless_command *copying(void) {
+    forkless_command *c = probe("cat", NULL);
+    CHECK_EQ(forkless_command_pipe(c, 0, FORKLESS_READS), 0);
+    CHECK_EQ(forkless_command_pipe(c, 1, FORKLESS_WRITES), 0);
+    return c;
+}
+
+static forkless_child *copied(launcher *launch, const forkless_command *c) {
+    char text[16];
+    forkless_child *child = launched(launch, c);
+    int in = forkless_child_pipe(child, 0), out = forkless_child_pipe(child, 1);
+    CHECK_EQ(write(in, "through", 7), 7);
+    CHECK_EQ(close(in), 0);
+    CHECK_EQ(read(out, text, sizeof text), 7);
+    CHECK_EQ(read(out, text, sizeof text), 0);
+    CHECK_EQ(close(out), 0);
+    return child;
+}
+
+TEST(b64_pipes_with_sigchld_ignored) {
+    signal(SIGCHLD, SIG_IGN);
+    forkless_command *c = copying();
+    for (int i = 0; i < count(1000); i++)
+        ends(copied(launchers[i % 2], c), FORKLESS_UNKNOWN, 0);
+    forkless_command_free(c);
+    check_no_child();
+}
+
+/* It may be nobody's child for waitpid until its exec, but it writes after it. */
+TEST(b65_pipes_with_a_host_that_waits_for_any) {
+    forkless_command *c = copying();
+    for (int i = 0; i < count(1000); i++) {
+        int status;
+        forkless_child *child = copied(launchers[i % 2], c);
+        CHECK_EQ(waitpid(-1, &status, 0), forkless_pid(child));
+        CHECK_EQ(status, 0);
+        CHECK_EQ(waitpid(-1, &status, 0), -1);
+        ends(child, FORKLESS_UNKNOWN, 0);
+    }
+    forkless_command_free(c);
+}
+
 /* ---- B72: as init of a container ---- */
 
 static void as_init(void) {
     CHECK_EQ(getpid(), 1);
     forkless_command *good = probe("exit", "7", NULL), *bad = command("/nonexistent", NULL);
+    forkless_command *copies = copying();
     forkless_command *orphans =
         command("/bin/sh", "-c", "for i in 1 2 3; do (" PROBE " exit 5) & done; exit 3", NULL);
     for (int i = 0; i < 10; i++) {
         forkless_child *parent = launched(launchers[i % 2], orphans);
         ends(launched(launchers[i % 2], good), FORKLESS_EXITED, 7);
+        ends(copied(launchers[i % 2], copies), FORKLESS_EXITED, 0);
         fails(launchers[i % 2], bad, -ENOENT, FORKLESS_STEP_EXEC, -1);
         ends(parent, FORKLESS_EXITED, 3);
     }
@@ -179,8 +230,10 @@ static void as_init(void) {
         CHECK_EQ(WEXITSTATUS(status), 5);
     check_no_child();
     refuse(SYS_clone3, EPERM);
-    for (int l = 0; l < 2; l++)
+    for (int l = 0; l < 2; l++) {
         ends(launched(launchers[l], good), FORKLESS_EXITED, 7);
+        ends(copied(launchers[l], copies), FORKLESS_EXITED, 0);
+    }
 }
 
 TEST(b72_as_init) {
@@ -274,6 +327,8 @@ int main(void) {
         cmocka_unit_test(b99_no_fork_handlers),
         cmocka_unit_test(b94_data_of_the_host_stays),
         cmocka_unit_test(b104_thread_stays_itself),
+        cmocka_unit_test(b64_pipes_with_sigchld_ignored),
+        cmocka_unit_test(b65_pipes_with_a_host_that_waits_for_any),
         cmocka_unit_test(b72_as_init),
         cmocka_unit_test(b35_host_is_killed),
         cmocka_unit_test(library_is_unloaded_before_exec),

@@ -1,9 +1,15 @@
 /* No memory: each allocation of the library fails in turn. Linked statically, to get between. */
 #include <errno.h>
+#include <fcntl.h>
+#include <linux/seccomp.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include "support.h"
+#include "targets/target.h"
 
 void *__real_malloc(size_t size);
 void *__real_calloc(size_t n, size_t size);
@@ -16,7 +22,10 @@ enum { SENTINEL = 12345 };
 
 static int grants = -1; /* allocations until one fails; -1: for ever */
 
+static int allocations;
+
 static bool granted(void) {
+    allocations++;
     if (grants < 0 || grants-- > 0)
         return true;
     grants = -1;
@@ -98,8 +107,55 @@ TEST(every_allocation_fails_in_turn) {
     }
 }
 
+/* ---- a spawn takes no memory ---- */
+
+static void run_each_kind(forkless_command *const c[2], int i) {
+    forkless_child *child;
+    const struct forkless_map maps[] = {{1, 2}, {7, 0}};
+    const forkless_override o = {
+        .arguments = (const char *[]){"more", NULL}, .maps = maps, .map_count = 2};
+    CHECK_EQ(
+        (i % 2 ? forkless_start_with : forkless_spawn_with)(c[0], i % 3 ? &o : NULL, &child, NULL),
+        0);
+    ends(child, FORKLESS_EXITED, TARGET_STATUS);
+    ends(launched(launchers[i % 2], c[1]), FORKLESS_EXITED, TARGET_STATUS);
+}
+
+/* Whoever asks the kernel for memory, or gives it back, is killed: the child's program asks for
+ * none. */
+TEST(a_spawn_takes_no_memory) {
+    static const long calls[] = {SYS_mmap, SYS_munmap, SYS_mremap, SYS_mprotect, SYS_brk};
+    struct rule rules[5];
+    forkless_command *c[2] = {command(SILENT, NULL), command(SILENT, NULL)};
+    CHECK_EQ(forkless_command_pipe(c[1], 0, FORKLESS_READS), 0);
+    CHECK_EQ(forkless_command_file(c[1], 1, "/dev/null", O_WRONLY, 0), 0);
+    CHECK_EQ(forkless_command_memory(c[1], 5, "12345", 5), 0);
+    for (int i = 0; i < 100; i++)
+        run_each_kind(c, i);
+    for (int i = 0; i < 5; i++)
+        rules[i] = (struct rule){.number = calls[i], .action = SECCOMP_RET_KILL_PROCESS};
+    pid_t pid = sanitized() ? -1 : forked(); /* sanitizers take some now and then */
+    if (pid == 0) {
+        run_each_kind(c, 0); /* a fork begins without slots */
+        run_each_kind(c, 1);
+        filter(rules, 5);
+    }
+    allocations = 0;
+    for (int i = 0; pid <= 0 && i < count(10000); i++)
+        run_each_kind(c, i);
+    CHECK_EQ(allocations, 0);
+    if (pid == 0)
+        _exit(0);
+    int status = 0;
+    CHECK(pid < 0 || waitpid(pid, &status, 0) == pid);
+    CHECK_EQ(status, 0);
+    for (int i = 0; i < 2; i++)
+        forkless_command_free(c[i]);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_spawn_takes_no_memory),
         cmocka_unit_test(every_allocation_fails_in_turn),
     };
     return RUN(tests);

@@ -90,7 +90,7 @@ static void many_quiescers(enum way way) {
 }
 
 TEST(all_who_wait_are_woken) {
-    for (int i = 0; i < count(200); i++)
+    for (int i = 0; i < count(100); i++)
         for (enum way way = GOES_ON; way < WAYS; way++)
             many_quiescers(way);
 }
@@ -138,12 +138,12 @@ static void started_later(bool same_slot) {
 }
 
 TEST(those_started_later_do_not_matter) {
-    for (int i = 0; i < count(400); i++)
+    for (int i = 0; i < count(200); i++)
         started_later(i % 2);
 }
 
 static void *start_for_ever(void *command) {
-    for (int i = 0; i < count(10000); i++)
+    for (int i = 0; i < count(3000); i++)
         ends(launched(forkless_start, command), FORKLESS_EXITED, 7);
     return NULL;
 }
@@ -153,7 +153,7 @@ TEST(beside_a_storm_of_starts) {
     forkless_command *c = probe("exit", "7", NULL);
     for (int i = 0; i < 4; i++)
         threads[i] = thread(start_for_ever, c);
-    for (int i = 0; i < count(10000); i++)
+    for (int i = 0; i < count(3000); i++)
         CHECK_EQ(forkless_quiesce(FORKLESS_NEVER), 0);
     for (int i = 0; i < 4; i++)
         CHECK_EQ(pthread_join(threads[i], NULL), 0);

@@ -189,6 +189,8 @@ static void interrupted(launcher *launch) {
     const struct sigaction a = {.sa_handler = tick};
     const struct itimerval often = {{0, 100}, {0, 100}}, never = {{0, 0}, {0, 0}};
     forkless_command *good = probe("exit", "7", NULL), *bad = command("/nonexistent", NULL);
+    CHECK_EQ(forkless_command_pipe(good, 1, FORKLESS_WRITES), 0);
+    CHECK_EQ(forkless_command_pipe(bad, 1, FORKLESS_WRITES), 0);
     CHECK_EQ(sigaction(SIGALRM, &a, NULL), 0);
     CHECK_EQ(setitimer(ITIMER_REAL, &often, NULL), 0);
     for (int i = 0; i < count(4000); i++) {
@@ -214,6 +216,7 @@ TEST(b34_a_storm_of_timers) {
 static void *own_masks(void *which) {
     unsigned long mask = which ? BIT(SIGCHLD) | BIT(SIGUSR1) : BIT(SIGUSR2);
     forkless_command *c = probe("exit", "7", NULL);
+    CHECK_EQ(forkless_command_pipe(c, 1, FORKLESS_WRITES), 0);
     set_mask(mask);
     for (int i = 0; i < count(2000); i++) {
         ends(launched(launchers[i % 2], c), FORKLESS_EXITED, 7);

@@ -94,10 +94,13 @@ static void *kill_children(void *unused) {
 }
 
 static void survive_killer(int n) {
-    forkless_command *c = probe("exit", "7", NULL), *bad = command("/nonexistent", NULL);
+    forkless_command *plain = probe("exit", "7", NULL), *piped = probe("exit", "7", NULL);
+    forkless_command *bad = command("/nonexistent", NULL);
+    CHECK_EQ(forkless_command_pipe(piped, 0, FORKLESS_READS), 0);
+    CHECK_EQ(forkless_command_pipe(bad, 1, FORKLESS_WRITES), 0);
     for (int i = 0; i < n; i++) {
         forkless_status status;
-        forkless_child *child = launched(launchers[i % 2], c);
+        forkless_child *child = launched(launchers[i % 2], i / 2 % 2 ? plain : piped);
         CHECK_EQ(forkless_wait(child, FORKLESS_NEVER, &status, NULL), 0);
         CHECK(status.how == FORKLESS_EXITED ? status.code == 7 : status.code == SIGKILL);
         forkless_child_free(child);
@@ -106,7 +109,8 @@ static void survive_killer(int n) {
         forkless_child_free(child);
     }
     done = true;
-    forkless_command_free(c);
+    forkless_command_free(plain);
+    forkless_command_free(piped);
     forkless_command_free(bad);
 }
 
@@ -118,8 +122,12 @@ TEST(b32_a_killer_of_children) {
         pthread_t killer = thread(kill_children, NULL);
         if (refused)
             refuse(SYS_clone3, ENOSYS);
+        int lowest = dup(0);
+        close(lowest);
         survive_killer(count(10000));
         CHECK_EQ(pthread_join(killer, NULL), 0);
+        CHECK_EQ(dup(0), lowest); /* no end of a pipe is left */
+        close(lowest);
         forkless_command *c = probe("exit", "7", NULL); /* B114: nothing is held */
         for (int l = 0; l < 2; l++)
             ends(launched(launchers[l], c), FORKLESS_EXITED, 7);
@@ -138,11 +146,17 @@ struct cancelled {
     forkless_child *children[STARTS];
 };
 
+static int start_with(const forkless_command *c, int i, forkless_child **child) {
+    const forkless_override o = {.arguments = (const char *[]){"more", NULL}};
+    return (i % 2 ? forkless_start_with : forkless_spawn_with)(c, i % 3 ? &o : NULL, child, NULL);
+}
+
+/* With a pipe, and sometimes with an override. */
 static void *start_until_cancelled(void *argument) {
     struct cancelled *c = argument;
     pthread_setcanceltype(c->type, NULL);
     for (int i = 0; i < STARTS; i++) {
-        if (launchers[i % 2](c->command, &c->children[i], NULL) == 0)
+        if (start_with(c->command, i, &c->children[i]) == 0)
             forkless_wait(c->children[i], FORKLESS_NEVER, NULL, NULL);
         pthread_testcancel();
     }
@@ -157,6 +171,7 @@ static void end_all(struct cancelled *c) {
 static void cancel_some(int type) {
     static struct snapshot before;
     forkless_command *c = probe("exit", "7", NULL);
+    CHECK_EQ(forkless_command_pipe(c, 1, FORKLESS_WRITES), 0);
     srand(113);
     for (int i = 0; i < count(2000); i++) {
         struct cancelled all = {.command = c, .type = type};
@@ -220,9 +235,14 @@ static void *call_everything(void *unused) {
     for (int l = 0; l < 2; l++) {
         forkless_command *c = probe("pause", NULL), *bad = command("/nonexistent", NULL);
         CHECK_EQ(forkless_command_fd(c, 5, 0), 0);
+        CHECK_EQ(forkless_command_file(c, 6, "/dev/null", O_RDWR, 0), 0);
+        CHECK_EQ(forkless_command_pipe(c, 7, FORKLESS_READS), 0);
         CHECK_EQ(forkless_command_env(c, (char *[]){"A=b", NULL}), 0);
+        CHECK_EQ(forkless_command_setenv(c, "B", "c"), 0);
         forkless_child *child = launched(launchers[l], c);
         CHECK(forkless_pidfd(child) >= 0);
+        CHECK(forkless_child_pipe(child, 7) >= 3);
+        CHECK_EQ(forkless_quiesce(FORKLESS_NEVER), 0);
         CHECK_EQ(forkless_wait(child, from_now(5), NULL, NULL), -ETIMEDOUT);
         CHECK_EQ(forkless_kill(child, SIGKILL, FORKLESS_CHILD), 0);
         CHECK_EQ(forkless_wait(child, FORKLESS_NEVER, NULL, NULL), 0);
