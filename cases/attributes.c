@@ -181,10 +181,10 @@ const struct attribute attributes[] = {
     {.name = "affinity", .set = set_affinity},
     {.name = "io_priority", .set = set_io_priority},
     {.name = "no_new_privs", .set = set_no_new_privs},
-    {.name = "death_signal", .set = set_death_signal},
+    {.name = "death_signal", .set = set_death_signal, .holds = true},
     {.name = "namespace", .set = set_namespace},
     {.name = "cgroup", .set = set_cgroup, .holds = true},
-    {.name = "all", .set = set_all},
+    {.name = "all", .set = set_all, .holds = true},
 };
 const size_t attribute_count = sizeof attributes / sizeof *attributes;
 
