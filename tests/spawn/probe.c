@@ -86,10 +86,10 @@ static void print_state(FILE *out) {
     for (int fd = 0; fd < 3; fd++)
         if (isatty(fd)) /* -1: not its controlling terminal */
             print_id(out, "foreground", tcgetpgrp(fd));
-    for (int r = 0; r < (int)RLIM_NLIMITS; r++) {
+    for (unsigned r = 0; r < RLIM_NLIMITS; r++) {
         struct rlimit limit;
-        getrlimit((int)r, &limit);
-        fprintf(out, "limit %d %ld %ld\n", r, (long)limit.rlim_cur, (long)limit.rlim_max);
+        getrlimit(r, &limit);
+        fprintf(out, "limit %u %ld %ld\n", r, (long)limit.rlim_cur, (long)limit.rlim_max);
     }
     print_scheduling(out);
 }
