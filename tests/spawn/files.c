@@ -10,6 +10,7 @@
 #include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -358,6 +359,27 @@ TEST(memory_is_the_childs_own) {
     }
 }
 
+static void memory_fails(long number, int code) {
+    int status;
+    pid_t pid = forked();
+    if (pid == 0) {
+        refuse(number, code);
+        forkless_command *c = probe("exit", NULL);
+        CHECK_EQ(forkless_command_memory(c, 0, "12345", 5), 0);
+        for (int l = 0; l < 2; l++)
+            fails(launchers[l], c, -code, FORKLESS_STEP_MEMORY, 0);
+        check_no_child();
+        _exit(0);
+    }
+    CHECK_EQ(waitpid(pid, &status, 0), pid);
+    CHECK_EQ(status, 0);
+}
+
+TEST(b15_memory_fails) {
+    memory_fails(SYS_memfd_create, ENOMEM);
+    memory_fails(SYS_pwrite64, ENOSPC);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(file_is_opened_as_asked),
@@ -372,6 +394,7 @@ int main(void) {
         cmocka_unit_test(b100_spawn_is_held_until_the_child_is_killed),
         cmocka_unit_test(memory_is_read_from_its_start),
         cmocka_unit_test(memory_is_the_childs_own),
+        cmocka_unit_test(b15_memory_fails),
     };
     return RUN(tests);
 }

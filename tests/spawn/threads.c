@@ -119,11 +119,11 @@ TEST(b32_a_killer_of_children) {
         skip_test("/proc tells no children");
     for (int refused = 0; refused < 2; refused++) {
         done = false;
+        int lowest = dup(0);
+        close(lowest);
         pthread_t killer = thread(kill_children, NULL);
         if (refused)
             refuse(SYS_clone3, ENOSYS);
-        int lowest = dup(0);
-        close(lowest);
         survive_killer(count(10000));
         CHECK_EQ(pthread_join(killer, NULL), 0);
         CHECK_EQ(dup(0), lowest); /* no end of a pipe is left */
@@ -146,9 +146,11 @@ struct cancelled {
     forkless_child *children[STARTS];
 };
 
+static const forkless_override one_more = {.arguments = (const char *const[]){"more", NULL}};
+
 static int start_with(const forkless_command *c, int i, forkless_child **child) {
-    const forkless_override o = {.arguments = (const char *[]){"more", NULL}};
-    return (i % 2 ? forkless_start_with : forkless_spawn_with)(c, i % 3 ? &o : NULL, child, NULL);
+    return (i % 2 ? forkless_start_with : forkless_spawn_with)(c, i % 3 ? &one_more : NULL, child,
+                                                               NULL);
 }
 
 /* With a pipe, and sometimes with an override. */
