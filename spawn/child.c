@@ -201,7 +201,7 @@ FL_CHILD_CODE static void perform(forkless_child *slot, const struct fl_calls *c
             rc = as_it_stands(call);
             if (rc >= 0)
                 rc = raw(SYS_getppid, 0, 0, 0);
-            if (rc >= 0 && rc != slot->parent)
+            if (rc > 0 && rc != slot->parent) /* 0: the parent is in another pid namespace */
                 rc = -ESRCH;
             break;
         case FL_CALLERS_MASK:

@@ -148,12 +148,25 @@ TEST(b83_too_late) {
     in_process(parent_gone, 1);
 }
 
+/* Its parent has no number there. */
+TEST(the_first_of_a_pid_namespace) {
+    no_leak_check();
+    if (unshare(CLONE_NEWPID) < 0)
+        skip_test("no pid namespaces");
+    forkless_command *c = mortal();
+    forkless_child *child = launched(forkless_start, c);
+    CHECK_EQ(forkless_kill(child, SIGKILL, FORKLESS_CHILD), 0);
+    ends(child, FORKLESS_KILLED, SIGKILL);
+    forkless_command_free(c);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(b83_the_thread_ends),
         cmocka_unit_test(b83_the_thread_waits),
         cmocka_unit_test(b83_the_parent_is_killed_around_clone),
         cmocka_unit_test(b83_too_late),
+        cmocka_unit_test(the_first_of_a_pid_namespace),
     };
     return RUN(tests);
 }
