@@ -30,9 +30,9 @@ struct fl_pipe {
 
 struct forkless_child {
     /*
-     * Not 0, and another with each child, from before the clone until the child has exec'd or ended, when the kernel makes it 0 and
-     * wakes one waiter on it (CLONE_CHILD_CLEARTID). Until then stack, record and command are the
-     * child's.
+     * Not 0, and another with each child, from before the clone until the child has exec'd or
+     * ended, when the kernel makes it 0 and wakes one waiter on it (CLONE_CHILD_CLEARTID). Until
+     * then stack, record and command are the child's.
      */
     _Atomic uint32_t word;
     struct fl_record record;
