@@ -243,9 +243,9 @@ FL_CHILD_CODE void fl_child(void *argument) {
     forkless_child *slot = argument;
     if (slot->mechanism == FORKLESS_CLONE_VFORK)
         reset_handlers(slot);
-    perform(slot, &slot->prepared->before);
+    perform(slot, &slot->before);
     perform(slot, &slot->descriptors);
-    perform(slot, &slot->prepared->after);
+    perform(slot, &slot->after);
     execute(slot);
 }
 

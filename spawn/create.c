@@ -22,7 +22,7 @@ static void set_busy(forkless_child *slot) {
 static long clone3(forkless_child *slot) {
     uint64_t vfork = slot->mechanism == FORKLESS_CLONE3_VFORK ? FL_CLONE_VFORK : 0;
     uint64_t files = slot->shares_table ? FL_CLONE_FILES : 0; /* nothing to be copied */
-    int cgroup = slot->command->cgroup;
+    int cgroup = slot->cgroup;
     struct fl_clone_args args = {
         .flags = vfork | files | FL_CLONE_VM | FL_CLONE_CLEAR_SIGHAND | FL_CLONE_CHILD_CLEARTID |
                  (cgroup >= 0 ? FL_CLONE_INTO_CGROUP : 0),
@@ -74,7 +74,7 @@ static bool is_refusal(long rc) {
 
 /* The pid, or -errno. */
 static long create(forkless_child *slot) {
-    bool cgroup = slot->command->cgroup >= 0;
+    bool cgroup = slot->cgroup >= 0;
     if (slot->mechanism != FORKLESS_CLONE_VFORK &&
         (cgroup || !atomic_load_explicit(&no_clone3, memory_order_relaxed))) {
         set_busy(slot);

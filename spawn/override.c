@@ -84,7 +84,7 @@ static const struct fl_call *reader_of(const struct fl_calls *calls, const struc
 /* -EBADF, told: something reads a number that was free until our pipe took it. */
 static int check_pipe(const forkless_child *slot, const struct fl_pipe *pipe,
                       forkless_error *error) {
-    const struct fl_call *reader = reader_of(&slot->prepared->before, pipe);
+    const struct fl_call *reader = reader_of(&slot->before, pipe);
     struct fl_record r = {-EBADF, FORKLESS_STEP_EXEC, -1, -1, NULL};
     if (!reader)
         reader = reader_of(&slot->descriptors, pipe);
@@ -113,7 +113,7 @@ static int plan(forkless_child *slot, const forkless_override *o, forkless_error
     for (unsigned i = 0; i < slot->pipe_count; i++)
         insert(maps, &count, slot->pipes[i].child_fd, slot->pipes[i].theirs);
     slot->shares_table = fl_plan_shares_table(slot->command, maps, count);
-    fl_plan_descriptors(slot->command, maps, count, &slot->descriptors, calls);
+    fl_plan_descriptors(slot->command, slot->program_fd, maps, count, &slot->descriptors, calls);
     for (unsigned i = 0; rc == 0 && i < slot->pipe_count; i++)
         rc = check_pipe(slot, &slot->pipes[i], error);
     return rc;

@@ -175,8 +175,8 @@ static void plan_program(struct plan *p, int fd) {
         emit(p, &call);
 }
 
-void fl_plan_descriptors(const forkless_command *c, struct fl_map *maps, size_t count,
-                         struct fl_calls *out, struct fl_call *calls) {
+void fl_plan_descriptors(const forkless_command *c, int program_fd, struct fl_map *maps,
+                         size_t count, struct fl_calls *out, struct fl_call *calls) {
     static const struct fl_call close_others = {
         .kind = FL_CLOSE_OTHERS,
         .step = FORKLESS_STEP_CLOSE,
@@ -185,7 +185,7 @@ void fl_plan_descriptors(const forkless_command *c, struct fl_map *maps, size_t 
     struct plan p = {.d = &c->descriptors, .maps = maps, .count = count, .calls = calls};
     if (!c->descriptors.inherits)
         emit(&p, &close_others);
-    plan_program(&p, c->program_fd);
+    plan_program(&p, program_fd);
     plan_maps(&p);
     for (size_t i = 0; i < p.d->count; i++)
         if (p.d->sources[i].kind == FL_FILE)
@@ -254,7 +254,7 @@ struct fl_prepared *fl_plan(const forkless_command *c) {
     if (p) {
         split(c, p);
         if (c->descriptors.pipes == 0)
-            fl_plan_descriptors(c, maps, count, &p->descriptors, p->calls);
+            fl_plan_descriptors(c, c->program_fd, maps, count, &p->descriptors, p->calls);
         p->shares_table = c->descriptors.pipes == 0 && fl_plan_shares_table(c, maps, count);
     }
     free(maps);

@@ -14,10 +14,11 @@ struct fl_prepared *fl_plan(const forkless_command *);
 
 /*
  * The calls that make the descriptors of one child: `maps`, by `to` in ascending order and each
- * once, stand for those of the command and its pipes. `calls` has room for fl_plan_calls() of them.
+ * once, stand for those of the command and its pipes. `program_fd`, unless it is -1, is executed.
+ * `calls` has room for fl_plan_calls() of them.
  */
-void fl_plan_descriptors(const forkless_command *, struct fl_map *maps, size_t count,
-                         struct fl_calls *out, struct fl_call *calls);
+void fl_plan_descriptors(const forkless_command *, int program_fd, struct fl_map *maps,
+                         size_t count, struct fl_calls *out, struct fl_call *calls);
 size_t fl_plan_calls(const forkless_command *, size_t maps);
 
 /* Whether a child may begin in the caller's table of descriptors. */

@@ -40,12 +40,13 @@ struct forkless_child {
 
     /* What the child reads beside the command. */
     const struct fl_prepared *prepared;
-    struct fl_calls descriptors;
+    struct fl_calls before, descriptors, after;
     char *const *argv;
     int program_fd; /* -1: none */
     pid_t parent;   /* for a death signal */
     uint64_t mask;  /* the caller's */
     bool shares_table;
+    int cgroup; /* that it is born in; -1: its parent's */
     enum forkless_mechanism mechanism, asked;
 
     _Atomic uint64_t birth; /* of its child, among all of the process */

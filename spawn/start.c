@@ -39,42 +39,49 @@ static int check(const struct request *r, forkless_error *error) {
         return fl_error(error, rc, FORKLESS_STEP_SETTER, index, "forkless_command_same");
     if (rc < 0)
         return fl_error(error, rc, FORKLESS_STEP_SLOT, -1, NULL);
-    return c->cgroup < 0 ? 0 : fl_cgroup_check(c->cgroup, error);
+    return 0;
 }
 
-static enum forkless_mechanism mechanism_for(const struct request *r,
-                                             const struct fl_prepared *prepared) {
+static enum forkless_mechanism mechanism_for(const forkless_child *slot) {
     enum forkless_mechanism first =
         (enum forkless_mechanism)atomic_load_explicit(&first_mechanism, memory_order_relaxed);
-    enum forkless_mechanism asked = r->asked > first ? r->asked : first;
-    if (r->command->cgroup >= 0)
+    enum forkless_mechanism wanted = slot->asked > first ? slot->asked : first;
+    if (slot->cgroup >= 0)
         return FORKLESS_CLONE3_VFORK;
     /* A thread that ended before its child is bound to it would never be missed. */
-    if (asked == FORKLESS_CLONE3_VM && prepared->needs_parent)
+    if (wanted == FORKLESS_CLONE3_VM && slot->prepared->needs_parent)
         return FORKLESS_CLONE3_VFORK;
-    return asked;
+    return wanted;
+}
+
+static void close_theirs(forkless_child *slot) {
+    fl_pipes_close_theirs(slot);
+}
+
+static void close_all(forkless_child *slot) {
+    close_theirs(slot);
+    fl_pipes_close_ours(slot);
 }
 
 /* All that the child reads. */
 static int fill(forkless_child *slot, const struct request *r, forkless_error *error) {
     const forkless_command *c = slot->command;
+    int rc = c->cgroup < 0 ? 0 : fl_cgroup_check(c->cgroup, error);
+    if (rc < 0)
+        return rc;
     slot->prepared = atomic_load_explicit(&c->prepared, memory_order_acquire);
+    slot->before = slot->prepared->before;
+    slot->after = slot->prepared->after;
     slot->program_fd = c->program_fd;
+    slot->cgroup = c->cgroup;
     slot->asked = r->asked;
-    slot->mechanism = mechanism_for(r, slot->prepared);
+    slot->mechanism = mechanism_for(slot);
     if (slot->prepared->needs_parent)
         slot->parent = (pid_t)fl_syscall(SYS_getpid, 0, 0, 0, 0, 0);
     if (slot->prepared->needs_mask)
         fl_syscall(SYS_rt_sigprocmask, SIG_BLOCK, 0, (long)&slot->mask, sizeof slot->mask, 0);
-    int rc = fl_pipes_open(slot, error);
-    if (rc < 0)
-        return rc;
-    rc = fl_override(slot, r->override, error);
-    if (rc < 0) {
-        fl_pipes_close_theirs(slot);
-        fl_pipes_close_ours(slot);
-    }
-    return rc;
+    rc = fl_pipes_open(slot, error);
+    return rc < 0 ? rc : fl_override(slot, r->override, error);
 }
 
 static void wake_all(forkless_child *slot) {
@@ -85,16 +92,18 @@ static void wake_all(forkless_child *slot) {
 /* Where the caller was held the child is past its exec, and what went wrong can be told at once. */
 static int launch(forkless_child *slot, const struct request *r, forkless_error *error) {
     int rc = fill(slot, r, error);
-    if (rc < 0)
+    if (rc < 0) {
+        close_all(slot);
         return rc;
+    }
     fl_slot_number_birth(slot);
     long pid = fl_create(slot);
-    fl_pipes_close_theirs(slot);
+    close_theirs(slot);
     if (pid < 0) {
         wake_all(slot);
-        bool cgroup = slot->command->cgroup >= 0 && pid != -EAGAIN && pid != -ENOMEM;
+        bool cgroup = slot->cgroup >= 0 && pid != -EAGAIN && pid != -ENOMEM;
         rc = fl_error(error, (int)pid, cgroup ? FORKLESS_STEP_CGROUP : FORKLESS_STEP_CLONE,
-                      cgroup ? slot->command->cgroup : -1, NULL);
+                      cgroup ? slot->cgroup : -1, NULL);
     } else {
         slot->pid = (pid_t)pid;
         if (slot->mechanism == FORKLESS_CLONE3_VM || slot->record.code == 0)
@@ -102,7 +111,7 @@ static int launch(forkless_child *slot, const struct request *r, forkless_error 
         rc = fl_record_error(&slot->record, slot->command, error);
         fl_reap_failed(slot);
     }
-    fl_pipes_close_ours(slot);
+    close_all(slot);
     return rc;
 }
 
