@@ -1,4 +1,4 @@
-/* Signals as the kernel has them, and libc not. Private. */
+/* What the kernel has otherwise than libc, or libc not. Private. */
 #ifndef FL_KERNEL_H
 #define FL_KERNEL_H
 
@@ -13,5 +13,15 @@ struct fl_sigaction {
     void *restorer;
     uint64_t mask;
 };
+
+/* Of this process, by capget and capset. */
+struct fl_capabilities {
+    uint32_t version;
+    int pid; /* 0 */
+    struct {
+        uint32_t effective, permitted, inheritable;
+    } data[2];
+};
+#define FL_CAPABILITY_VERSION 0x20080522u
 
 #endif

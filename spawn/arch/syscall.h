@@ -56,7 +56,7 @@ struct fl_clone_args {
 #define FL_INLINE     FL_BARE __attribute__((always_inline)) static inline
 
 /*
- * fl_syscall(number, a, b, c, d, e): the result, or -errno.
+ * fl_syscall(number, a, b, c, d, e): the result, or -errno. fl_syscall6: the same with one more.
  *
  * fl_clone3(args, size, entry, argument) and fl_clone(flags, stack_top, child_tid, entry,
  * argument): the child's pid or -errno in the parent; the child calls entry(argument), which must

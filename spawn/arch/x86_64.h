@@ -11,6 +11,31 @@ FL_INLINE long fl_syscall(long number, long a, long b, long c, long d, long e) {
     return result;
 }
 
+FL_INLINE long fl_syscall6(long number, long a, long b, long c, long d, long e, long f) {
+    long result;
+    register long r10 __asm__("r10") = d;
+    register long r8 __asm__("r8") = e;
+    register long r9 __asm__("r9") = f;
+    __asm__ volatile("syscall"
+                     : "=a"(result)
+                     : "0"(number), "D"(a), "S"(b), "d"(c), "r"(r10), "r"(r8), "r"(r9)
+                     : "rcx", "r11", "memory", "cc");
+    return result;
+}
+
+/* Where a program without libc starts: the function gets the stack as exec has made it. */
+#define FL_PROGRAM_ENTRY(function)                                                                 \
+    __asm__(".text\n"                                                                              \
+            ".globl _start\n"                                                                      \
+            ".type _start, @function\n"                                                            \
+            "_start:\n\t"                                                                          \
+            "xor %ebp, %ebp\n\t"                                                                   \
+            "mov %rsp, %rdi\n\t"                                                                   \
+            "and $-16, %rsp\n\t"                                                                   \
+            "call " function "\n\t"                                                                \
+            "hlt\n"                                                                                \
+            ".size _start, . - _start\n");
+
 /* The child starts behind the syscall instruction with the parent's registers, a new stack and rax
  * = 0. */
 #define FL_CHILD_BEGINS                                                                            \
