@@ -12,11 +12,13 @@
 #include <fcntl.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/vfs.h>
 
 #include "arch/syscall.h"
 #include "error.h"
+#include "own.h"
 
-enum { DEPTH_MAX = 64 };
+enum { DEPTH_MAX = 64, CGROUP1 = 0x27e0eb /* CGROUP_SUPER_MAGIC */ };
 
 /* What is not there says nothing; what cannot be looked at may be anything. */
 static bool is_lack(long rc) {
@@ -69,16 +71,38 @@ static long is_limited_above(int folder) {
     return 0;
 }
 
-int fl_cgroup_check(int fd, forkless_error *error) {
-    long rc = is_frozen(fd);
-    if (rc != 0)
-        return fl_error(error, rc < 0 ? (int)rc : -EBUSY, FORKLESS_STEP_CGROUP, fd, NULL);
-    rc = is_limited(fd);
+/* Of version 1 the freezer alone can be frozen. */
+static long is_frozen_v1(int folder) {
+    char text[32];
+    long rc = read_file(folder, "freezer.state", text, sizeof text);
+    return rc > 0 ? strncmp(text, "FROZEN", 6) == 0 || strncmp(text, "FREEZING", 8) == 0 : rc;
+}
+
+static int look(int fd, const char *path, forkless_error *error) {
+    struct statfs system;
+    bool v1 = fstatfs(fd, &system) == 0 && (unsigned long)system.f_type == CGROUP1;
+    long rc = v1 ? is_frozen_v1(fd) : is_frozen(fd);
+    if (rc > 0)
+        rc = -EBUSY;
+    if (rc == 0 && path && !is_cgroup(fd))
+        rc = -EBADF;
+    if (rc == 0 && (path || v1))
+        return 1;
+    if (rc == 0)
+        rc = is_limited(fd);
     if (rc == 0)
         rc = is_limited_above(fd);
-    if (rc < 0)
-        return fl_error(error, (int)rc, FORKLESS_STEP_CGROUP, fd, NULL);
-    if (rc > 0)
-        return fl_error(error, -ENOTSUP, FORKLESS_STEP_HELPER, -1, "a cgroup with limited memory");
-    return 0;
+    return rc < 0 ? fl_error(error, (int)rc, FORKLESS_STEP_CGROUP, path ? -1 : fd, path) : (int)rc;
+}
+
+int fl_cgroup_look(forkless_child *slot, forkless_error *error) {
+    const forkless_command *c = slot->command;
+    if (!c->cgroup_path)
+        return look(c->cgroup, NULL, error);
+    long fd = fl_above_stderr(fl_syscall(SYS_openat, AT_FDCWD, (long)c->cgroup_path,
+                                         O_PATH | O_DIRECTORY | O_CLOEXEC, 0, 0));
+    if (fd < 0)
+        return fl_error(error, (int)fd, FORKLESS_STEP_CGROUP, -1, c->cgroup_path);
+    slot->helped.cgroup = (int)fd;
+    return look((int)fd, c->cgroup_path, error);
 }

@@ -2,9 +2,13 @@
 #ifndef FL_CGROUP_H
 #define FL_CGROUP_H
 
-#include "forkless.h"
+#include "slot.h"
 
-/* 0; or why a child that shares its caller's memory must not be born in this cgroup, told. */
-int fl_cgroup_check(int fd, forkless_error *);
+/*
+ * Looks at the cgroup of the slot's command, which has one. 0: the child may be born in it. 1: it
+ * must join it when it has memory of its own; where the cgroup is a path its folder is open then,
+ * for that. Or why it can do neither, told.
+ */
+int fl_cgroup_look(forkless_child *, forkless_error *);
 
 #endif

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "own.h"
 #include "plan.h"
 
 extern char **environ;
@@ -94,9 +95,13 @@ int fl_put_only(forkless_command *c, const struct fl_call *call) {
     return fl_put(c, call);
 }
 
-bool fl_has(const forkless_command *c, enum forkless_step step) {
+const struct fl_call *fl_command_call(const forkless_command *c, enum forkless_step step) {
     size_t i = place_of(c, step, -1);
-    return i < c->call_count && c->calls[i].step == step;
+    return i < c->call_count && c->calls[i].step == step ? &c->calls[i] : NULL;
+}
+
+bool fl_has(const forkless_command *c, enum forkless_step step) {
+    return fl_command_call(c, step) != NULL;
 }
 
 static int set_defaults(forkless_command *c) {
@@ -116,7 +121,7 @@ int forkless_command_new(forkless_command **out, const char *program) {
     if (!c)
         return -ENOMEM;
     atomic_init(&c->references, 1);
-    c->index = c->program_fd = c->cgroup = -1;
+    c->index = c->program_fd = c->cgroup = c->user_namespace = -1;
     c->program = fl_copy_string(c, program);
     int rc = forkless_command_arg(c, program);
     if (rc == 0)
@@ -156,6 +161,7 @@ void fl_command_drop(forkless_command *c) {
     if (prepared && prepared->programs != prepared->program)
         free(prepared->programs);
     free(prepared);
+    fl_own_drop(&c->job);
     fl_descriptors_free(&c->descriptors);
     free(c->calls);
     free(c->argv);

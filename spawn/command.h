@@ -24,8 +24,10 @@ struct forkless_command {
     struct fl_descriptors descriptors;
     struct fl_call *calls; /* by step, then by index */
     size_t call_count, call_room;
-    int cgroup;         /* a descriptor; -1: the caller's */
-    const char *helper; /* what takes a child with memory of its own, or NULL */
+    int cgroup;              /* a descriptor; -1: the caller's, */
+    const char *cgroup_path; /* unless there is a path */
+    int user_namespace;      /* a descriptor; -1: the caller's */
+    const char *helper;      /* what takes a child with memory of its own, or NULL */
 
     struct fl_strings *strings;
 
@@ -36,6 +38,7 @@ struct forkless_command {
     /* The owner's reference and one of each child that may still read the command. */
     atomic_uint references;
     _Atomic(struct fl_prepared *) prepared; /* made by the first use, which fixes the command */
+    _Atomic(struct fl_own *) job;           /* for forkless-exec */
 };
 
 /* What the first use makes of it. */
@@ -48,6 +51,11 @@ struct fl_prepared {
     bool shares_table;             /* until it is closed: nothing above stderr is kept */
     bool needs_mask;               /* the caller's, which the child changes before its last step */
     bool needs_parent;             /* the caller's process */
+    struct {
+        struct fl_calls before, after;
+        int base;    /* its first descriptor */
+        char **argv; /* of forkless-exec */
+    } helped;        /* where forkless-exec may be needed */
     struct fl_call calls[];
 };
 
@@ -71,6 +79,8 @@ int fl_put(forkless_command *, const struct fl_call *);
 int fl_put_only(forkless_command *, const struct fl_call *);
 void fl_take_out(forkless_command *, enum forkless_step, int index);
 bool fl_has(const forkless_command *, enum forkless_step);
+/* The first call of a step, or NULL. */
+const struct fl_call *fl_command_call(const forkless_command *, enum forkless_step);
 
 /* ---- for starting ---- */
 

@@ -48,15 +48,16 @@ typedef struct forkless_child forkless_child;
 
 /* ---- errors ---- */
 
-/* Where something failed; from HANDLERS to EXEC in the order in which a child takes them. */
+/* Where something failed; from HANDLERS to EXEC in the order in which a child takes them, but for
+ * those that are left to forkless-exec (below). */
 enum forkless_step {
     FORKLESS_STEP_NONE,
     FORKLESS_STEP_ARGUMENT,  /* an argument of this very call */
     FORKLESS_STEP_SETTER,    /* an earlier setter of the command; `subject` is its name */
-    FORKLESS_STEP_HELPER,    /* what takes a child with memory of its own; `subject` says what */
+    FORKLESS_STEP_HELPER,    /* forkless-exec; `subject` is its path, or what it cannot do */
     FORKLESS_STEP_SLOT,      /* memory for the child's stack, for the plan of its descriptors */
     FORKLESS_STEP_PIPE,      /* making a pipe; `index` is the child's descriptor */
-    FORKLESS_STEP_CGROUP,    /* a birth in that cgroup; `index` is its descriptor */
+    FORKLESS_STEP_CGROUP,    /* `index` is its descriptor, or `subject` its path */
     FORKLESS_STEP_CLONE,     /* making the child */
     FORKLESS_STEP_HANDLERS,  /* default signal handlers; `index` is the signal */
     FORKLESS_STEP_NAMESPACE, /* `index` is its descriptor */
@@ -70,7 +71,13 @@ enum forkless_step {
     FORKLESS_STEP_MEMORY,     /* a memfd; `index` is the child's descriptor */
     FORKLESS_STEP_TERMINAL,   /* `index` is the child's descriptor */
     FORKLESS_STEP_FOREGROUND, /* `index` is the child's descriptor */
+    FORKLESS_STEP_OOM_SCORE,  /* `subject` is the score */
     FORKLESS_STEP_RLIMIT,     /* `index` is the resource */
+    FORKLESS_STEP_GROUPS,
+    FORKLESS_STEP_GID,
+    FORKLESS_STEP_UID,
+    FORKLESS_STEP_SECUREBITS,
+    FORKLESS_STEP_CAPABILITIES,
     FORKLESS_STEP_NO_NEW_PRIVS,
     FORKLESS_STEP_DEATH_SIGNAL, /* `index` is the signal */
     FORKLESS_STEP_IO_PRIORITY,
@@ -89,8 +96,9 @@ typedef struct forkless_error {
     int index; /* what `step` says (setter: the argument's, descriptor's, ... number), else -1 */
     char subject[128]; /* what `step` says, else empty; a longer one keeps its end */
     char reason[128]; /* of exec, where a look at the file or at PATH says more than the errno: "its
-                         interpreter ... is missing"; else empty, as where the caller cannot look:
-                         after a change of directory or namespace, of a program by descriptor */
+                         interpreter ... is missing", and of helper; else empty, as where the caller
+                         cannot look: after a change of directory, namespace or user, of a program
+                         by descriptor */
     uint64_t reserved[4];
 } forkless_error;
 
@@ -258,32 +266,75 @@ int forkless_command_death_signal(forkless_command *command, int signal);
 
 /*
  * The child is born in this cgroup (v2), by a descriptor of its folder in the caller. Such a child
- * is always made by clone3_vfork. Errors of spawn, step `cgroup`: -EBADF: no cgroup v2; -EBUSY: it
- * is frozen (the child would hold its caller), or it hands controllers down; -ENODEV, -ENOENT: it
- * has been removed; -EACCES, -EOPNOTSUPP; -ENOSYS, -E2BIG, -EPERM, -EINVAL: the kernel (before 5.7)
- * or a filter cannot; -EMFILE, -ENFILE, -ENOMEM: it cannot be looked at.
- * -ENOTSUP, step `helper`: its memory, or that of a cgroup above it, is limited. -EBADF: a negative
- * number.
+ * is always made by clone3_vfork. Where the cgroup's memory, or that of a cgroup above it, is
+ * limited, and in one of version 1, it is not born but joins by forkless-exec, as it does by path
+ * (of version 1 or 2, relative to the caller's working directory at the start).
+ *
+ * Errors of spawn, step `cgroup`: -EBADF: no cgroup; -EBUSY: it is frozen (the child would hold its
+ * caller), or it hands controllers down; -ENODEV, -ENOENT: it
+ * has been removed; -ENOTDIR, -EACCES, -EOPNOTSUPP, -ENOSPC
+ * (a cpuset without CPUs); -ENOSYS, -E2BIG, -EPERM, -EINVAL: the kernel (before 5.7) or a filter
+ * cannot; -EMFILE, -ENFILE, -ENOMEM: it cannot be looked at. -EAGAIN, step `clone`: it is full; who
+ * joins is not counted. -EBADF: a negative number. -EINVAL: NULL, an empty path.
  */
 int forkless_command_cgroup(forkless_command *command, int parent_fd);
+int forkless_command_cgroup_path(forkless_command *command, const char *path);
 
 /*
  * The child enters this namespace, by a descriptor of it in the caller; `type` is its CLONE_NEW....
- * A pid namespace takes effect for the child's children only. -ENOTSUP: CLONE_NEWTIME, which no
- * process that shares memory can enter. CLONE_NEWUSER is told by spawn and start, as the setters
- * below. -EINVAL: no such type. -EBADF: a negative number.
+ * A pid namespace takes effect for the child's children only. CLONE_NEWUSER takes forkless-exec,
+ * and all other namespaces are then entered there, behind it. -ENOTSUP: CLONE_NEWTIME, which no
+ * process that shares memory can enter. -EINVAL: no such type. -EBADF: a negative number.
  */
 int forkless_command_namespace(forkless_command *command, int parent_fd, int type);
 
+/* ---- command: what takes memory of its own ---- */
+
 /*
- * These would change the caller too as long as the child shares its memory. Spawn and start refuse
- * such a command until there is a helper with memory of its own: -ENOTSUP, step `helper`. -EINVAL:
- * an id of -1, a score that is not from -1000 to 1000, NULL groups.
+ * These would change the caller too as long as the child shares its memory: its OOM score, whether
+ * it may dump core. A child of such a command first executes forkless-exec, a small program that
+ * has memory of its own, does this and executes the target. So do children that join a cgroup or
+ * enter a user namespace; forkless_helped() says so. Nobody forks, and both promises hold: spawn
+ * returns when the *target* has been executed, or with the reason why not.
+ *
+ * Everything else has been done before, as the caller's user: files are opened, nice, scheduling,
+ * session and group are set. By forkless-exec, in this order: cgroup, OOM score, limits, user
+ * namespace and with it the other ones, groups, gid, uid, securebits and capabilities, working
+ * directory (as the new user), no_new_privs, death signal (which a change of user clears), exec.
+ * Ids are those of the user namespace, if there is one. Where one of them fails the target does not
+ * run.
+ *
+ * Three descriptors must be free, which the target does not see: two for a pipe, one at the first
+ * use of each command, and one more at the very first. forkless_command_inherit_fds() and a path
+ * to the program such as /proc/self/fd/7 cannot be had. A child that is killed at the very moment
+ * of its exec counts as one that has exec'd. One that fails after forkless_child_free() has ended
+ * with status 127 for whoever waits for it.
+ *
+ * -ENOTSUP, step `helper`: forkless-exec is missing, of another version or not executable here, or
+ * the caller itself is set-uid; or inherit_fds().
  */
+
+/* Real, effective and saved id. Names are not looked up. What is not set stays as it is: a uid
+ * alone leaves group and supplementary groups. -EINVAL: -1. */
 int forkless_command_uid(forkless_command *command, uid_t uid);
 int forkless_command_gid(forkless_command *command, gid_t gid);
+/* The supplementary groups; none drops them all. -EINVAL: NULL, -1, more than 65536. */
 int forkless_command_groups(forkless_command *command, size_t count, const gid_t groups[]);
+/* Bit n: the target has capability n, be it permitted, effective, inheritable or ambient, and no
+ * other. As user 0 it gets all at its exec (capabilities(7)), unless SECBIT_NOROOT or no_new_privs
+ * is set. */
+int forkless_command_capabilities(forkless_command *command, uint64_t set);
+/* SECBIT_..., as prctl(2) has them. */
+int forkless_command_securebits(forkless_command *command, unsigned bits);
+/* What /proc/PID/oom_score_adj says. -EINVAL: not from -1000 to 1000. */
 int forkless_command_oom_score(forkless_command *command, int score);
+
+/*
+ * Where forkless-exec is, instead of where it was to be installed. It is opened once a process, by
+ * the first command that needs it: what is replaced on disk later counts for the next process. Not
+ * while other threads start commands. -EINVAL: NULL, empty. -ENAMETOOLONG. -EBUSY: it is open.
+ */
+int forkless_helper_path(const char *path);
 
 /* ---- spawn and start ---- */
 
@@ -348,6 +399,8 @@ enum forkless_mechanism {
 /* What was used for this child, and what the call would have taken if it could; 0 for NULL. */
 enum forkless_mechanism forkless_mechanism(const forkless_child *child);
 enum forkless_mechanism forkless_mechanism_asked(const forkless_child *child);
+/* Whether forkless-exec was needed for this child; false for NULL. */
+bool forkless_helped(const forkless_child *child);
 /* "clone3_vm", ...; "unknown" for a number that is none. */
 const char *forkless_mechanism_name(enum forkless_mechanism mechanism);
 /*

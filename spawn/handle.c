@@ -6,6 +6,7 @@
 
 #include "arch/syscall.h"
 #include "cancel.h"
+#include "helper.h"
 #include "pipe.h"
 #include "reap.h"
 
@@ -110,6 +111,7 @@ void forkless_child_free(forkless_child *child) {
     int saved = errno;
     int fd = atomic_exchange(&child->pidfd, -1);
     fl_pipes_close_ours(child);
+    fl_helper_close_ours(child);
     fl_slot_end(child);
     if (fd >= 0)
         fl_syscall(SYS_close, fd, 0, 0, 0, 0);

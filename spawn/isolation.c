@@ -1,4 +1,4 @@
-/* Privileges, death signal, cgroup, namespaces, and what cannot be done in shared memory. */
+/* Privileges, death signal, cgroup, namespaces. */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE
 #endif
@@ -13,8 +13,6 @@
 #ifndef CLONE_NEWTIME
 #define CLONE_NEWTIME 0x00000080
 #endif
-
-enum { OOM_SCORE_MAX = 1000 };
 
 int forkless_command_no_new_privs(forkless_command *c) {
     int rc = fl_set_begin(c);
@@ -49,7 +47,19 @@ int forkless_command_cgroup(forkless_command *c, int parent_fd) {
     if (rc < 0)
         return rc;
     c->cgroup = parent_fd;
+    c->cgroup_path = NULL;
     return fl_set_end(c, __func__, parent_fd, parent_fd < 0 ? -EBADF : 0);
+}
+
+int forkless_command_cgroup_path(forkless_command *c, const char *path) {
+    int rc = fl_set_begin(c);
+    if (rc < 0)
+        return rc;
+    if (!path || !*path)
+        return fl_set_end(c, __func__, -1, -EINVAL);
+    c->cgroup = -1;
+    c->cgroup_path = fl_copy_string(c, path);
+    return fl_set_end(c, __func__, -1, c->cgroup_path ? 0 : -ENOMEM);
 }
 
 /* One of each type, the last. */
@@ -84,38 +94,11 @@ int forkless_command_namespace(forkless_command *c, int parent_fd, int type) {
         break;
     case CLONE_NEWUSER:
         c->helper = "a user namespace";
+        c->user_namespace = parent_fd;
         rc = parent_fd < 0 ? -EBADF : 0;
         break;
     default:
         rc = type == CLONE_NEWTIME ? -ENOTSUP : -EINVAL;
     }
     return fl_set_end(c, __func__, parent_fd, rc);
-}
-
-static int need_helper(forkless_command *c, const char *setter, const char *what, bool valid) {
-    int rc = fl_set_begin(c);
-    if (rc < 0)
-        return rc;
-    c->helper = what;
-    return fl_set_end(c, setter, -1, valid ? 0 : -EINVAL);
-}
-
-int forkless_command_uid(forkless_command *c, uid_t uid) {
-    return need_helper(c, __func__, "another user", uid != (uid_t)-1);
-}
-
-int forkless_command_gid(forkless_command *c, gid_t gid) {
-    return need_helper(c, __func__, "another group", gid != (gid_t)-1);
-}
-
-int forkless_command_groups(forkless_command *c, size_t count, const gid_t groups[]) {
-    bool valid = count == 0 || groups;
-    for (size_t i = 0; valid && i < count; i++)
-        valid = groups[i] != (gid_t)-1;
-    return need_helper(c, __func__, "other supplementary groups", valid);
-}
-
-int forkless_command_oom_score(forkless_command *c, int score) {
-    return need_helper(c, __func__, "an OOM score",
-                       score >= -OOM_SCORE_MAX && score <= OOM_SCORE_MAX);
 }

@@ -4,29 +4,43 @@
 #include <string.h>
 
 #include "error.h"
+#include "exec/job.h"
+#include "helper.h"
+#include "job.h"
 #include "plan.h"
 #include "record.h"
 
 enum { ROOM_FOR = 4096 }; /* maps, of which there are fewer in any case */
 
+static char *copy_string(forkless_child *slot, const char *s) {
+    size_t size = strlen(s) + 1;
+    char *copy = fl_slot_room(slot, size);
+    return copy ? memcpy(copy, s, size) : NULL;
+}
+
 /* False: there is not so much room. */
 static bool copy_arguments(forkless_child *slot, const char *const *more) {
     const forkless_command *c = slot->command;
-    size_t n = 0;
-    while (more[n])
+    size_t first = slot->helped.used, n = 0;
+    while (more && more[n])
         n++;
-    char **argv = fl_slot_room(slot, (c->argc + n + 1) * sizeof *argv);
+    char **argv = fl_slot_room(slot, (first + c->argc + n + 1) * sizeof *argv);
     if (!argv)
         return false;
-    memcpy(argv, c->argv, c->argc * sizeof *argv);
-    for (size_t i = 0; i < n; i++) {
-        size_t size = strlen(more[i]) + 1;
-        char *copy = fl_slot_room(slot, size);
-        if (!copy)
+    if (first) {
+        char name[FL_HELPER_NAME];
+        fl_helper_name(name, slot->helped.base);
+        argv[0] = copy_string(slot, name);
+        if (!argv[0])
             return false;
-        argv[c->argc + i] = memcpy(copy, more[i], size);
     }
-    argv[c->argc + n] = NULL;
+    memcpy(argv + first, c->argv, c->argc * sizeof *argv);
+    for (size_t i = 0; i < n; i++) {
+        argv[first + c->argc + i] = copy_string(slot, more[i]);
+        if (!argv[first + c->argc + i])
+            return false;
+    }
+    argv[first + c->argc + n] = NULL;
     slot->argv = argv;
     return true;
 }
@@ -66,38 +80,85 @@ static int replace(const struct fl_descriptors *d, struct fl_map *maps, size_t *
     return 0;
 }
 
-/* Whether a call other than the pipe's own reads one of its numbers. */
-static bool reads_pipe(const struct fl_call *call, const struct fl_pipe *pipe) {
+/* A descriptor that the library has opened, and the child's one that comes from it; -1: none. */
+struct own {
+    int fd, to;
+};
+
+/* Whether a call other than its own reads it. */
+static bool reads(const struct fl_call *call, const struct own *own) {
     bool folder = call->step == FORKLESS_STEP_CWD || call->step == FORKLESS_STEP_NAMESPACE;
-    return fl_call_reads(call, pipe->ours) ||
-           (fl_call_reads(call, pipe->theirs) && call->index != pipe->child_fd) ||
-           (folder && (call->index == pipe->ours || call->index == pipe->theirs));
+    return (fl_call_reads(call, own->fd) && call->index != own->to) ||
+           (folder && call->index == own->fd);
 }
 
-static const struct fl_call *reader_of(const struct fl_calls *calls, const struct fl_pipe *pipe) {
+static const struct fl_call *reader_of(const struct fl_calls *calls, const struct own *own) {
     for (size_t i = 0; i < calls->count; i++)
-        if (reads_pipe(&calls->call[i], pipe))
+        if (reads(&calls->call[i], own))
             return &calls->call[i];
     return NULL;
 }
 
-/* -EBADF, told: something reads a number that was free until our pipe took it. */
-static int check_pipe(const forkless_child *slot, const struct fl_pipe *pipe,
-                      forkless_error *error) {
-    const struct fl_call *reader = reader_of(&slot->before, pipe);
+/* -EBADF, told: something reads a number that was free until we took it. */
+static int check_own(forkless_child *slot, struct own own, forkless_error *error) {
+    const struct fl_call *reader = own.fd < 0 ? NULL : reader_of(&slot->before, &own);
     struct fl_record r = {-EBADF, FORKLESS_STEP_EXEC, -1, -1, NULL};
-    if (!reader)
-        reader = reader_of(&slot->descriptors, pipe);
+    if (own.fd >= 0 && !reader)
+        reader = reader_of(&slot->descriptors, &own);
+    if (!reader && (own.fd < 0 || slot->command->program_fd != own.fd))
+        return 0;
     if (reader)
         r = (struct fl_record){-EBADF, reader->step, reader->index, reader->from, reader->subject};
-    else if (slot->program_fd != pipe->ours && slot->program_fd != pipe->theirs)
-        return 0;
+    if (reader && slot->helped.used) {
+        slot->record = r;
+        fl_helper_translate(slot);
+        r = slot->record;
+    }
     return fl_record_error(&r, slot->command, error);
+}
+
+static int check_all_own(forkless_child *slot, forkless_error *error) {
+    const struct fl_helped *h = &slot->helped;
+    int rc = 0;
+    for (unsigned i = 0; rc == 0 && i < slot->pipe_count; i++) {
+        rc = check_own(slot, (struct own){slot->pipes[i].ours, -1}, error);
+        if (rc == 0)
+            rc = check_own(slot, (struct own){slot->pipes[i].theirs, slot->pipes[i].child_fd},
+                           error);
+    }
+    const struct own of_helper[] = {{h->ours, -1},
+                                    {h->theirs, h->base + FL_REPORT_FD},
+                                    {h->job, h->base + FL_JOB_FD},
+                                    {h->cgroup, h->base + FL_JOB_FDS},
+                                    {h->program, -1}};
+    for (size_t i = 0; rc == 0 && h->used && i < sizeof of_helper / sizeof *of_helper; i++)
+        rc = check_own(slot, of_helper[i], error);
+    return rc;
+}
+
+/* The descriptors of forkless-exec, in a gap between all others. False: there is no room. */
+static bool add_helper(forkless_child *slot, struct fl_map *maps, size_t *count) {
+    struct fl_helped *h = &slot->helped;
+    size_t n = fl_job_roles(slot->command, NULL);
+    h->roles = fl_slot_room(slot, n * sizeof *h->roles);
+    if (!h->roles)
+        return false;
+    fl_job_roles(slot->command, h->roles);
+    h->base = fl_plan_gap(slot->command, maps, *count, h->count);
+    insert(maps, count, h->base + FL_JOB_FD, h->job);
+    insert(maps, count, h->base + FL_REPORT_FD, h->theirs);
+    for (size_t i = 0; i < n; i++) {
+        int from = h->roles[i].from;
+        insert(maps, count, h->base + FL_JOB_FDS + (int)i, from < 0 ? h->cgroup : from);
+    }
+    return true;
 }
 
 static int plan(forkless_child *slot, const forkless_override *o, forkless_error *error) {
     const struct fl_descriptors *d = &slot->command->descriptors;
     size_t over = o ? o->map_count : 0, most = d->count + over, count = 0;
+    if (slot->helped.used)
+        most += (size_t)slot->helped.count;
     bool few = over < ROOM_FOR && most < ROOM_FOR; /* both: the sum may be over the top */
     struct fl_map *maps = few ? fl_slot_room(slot, most * sizeof *maps) : NULL;
     struct fl_call *calls =
@@ -112,11 +173,11 @@ static int plan(forkless_child *slot, const forkless_override *o, forkless_error
         return fl_error(error, rc, FORKLESS_STEP_ARGUMENT, -1, NULL);
     for (unsigned i = 0; i < slot->pipe_count; i++)
         insert(maps, &count, slot->pipes[i].child_fd, slot->pipes[i].theirs);
+    if (slot->helped.used && !add_helper(slot, maps, &count))
+        return fl_error(error, -E2BIG, FORKLESS_STEP_ARGUMENT, -1, NULL);
     slot->shares_table = fl_plan_shares_table(slot->command, maps, count);
     fl_plan_descriptors(slot->command, slot->program_fd, maps, count, &slot->descriptors, calls);
-    for (unsigned i = 0; rc == 0 && i < slot->pipe_count; i++)
-        rc = check_pipe(slot, &slot->pipes[i], error);
-    return rc;
+    return check_all_own(slot, error);
 }
 
 static bool is_valid(const forkless_override *o) {
@@ -149,22 +210,27 @@ static int check_terminals(const forkless_command *c, const forkless_override *o
 
 int fl_override(forkless_child *slot, const forkless_override *o, forkless_error *error) {
     const forkless_command *c = slot->command;
-    slot->argv = c->argv;
-    slot->descriptors = slot->prepared->descriptors;
-    slot->shares_table = slot->prepared->shares_table;
+    const struct fl_prepared *prepared = slot->prepared;
+    slot->argv = slot->helped.used ? prepared->helped.argv : c->argv;
+    slot->descriptors = prepared->descriptors;
+    slot->shares_table = prepared->shares_table;
     if (o && !is_valid(o))
         return fl_error(error, -EINVAL, FORKLESS_STEP_ARGUMENT, -1, NULL);
     int rc = check_terminals(c, o, error);
     if (rc < 0)
         return rc;
     bool arguments = o && o->arguments && o->arguments[0];
-    bool descriptors = slot->pipe_count > 0 || (o && o->map_count > 0);
+    bool descriptors = slot->pipe_count > 0 || slot->helped.used || (o && o->map_count > 0);
     if (!arguments && !descriptors)
         return 0;
     rc = fl_slot_open_room(slot);
     if (rc < 0)
         return fl_error(error, rc, FORKLESS_STEP_SLOT, -1, NULL);
-    if (arguments && !copy_arguments(slot, o->arguments))
+    rc = descriptors ? plan(slot, o, error) : 0;
+    if (rc < 0)
+        return rc;
+    bool renamed = slot->helped.used && slot->helped.base != prepared->helped.base;
+    if ((arguments || renamed) && !copy_arguments(slot, o ? o->arguments : NULL))
         return fl_error(error, -E2BIG, FORKLESS_STEP_ARGUMENT, -1, NULL);
-    return descriptors ? plan(slot, o, error) : 0;
+    return 0;
 }

@@ -13,6 +13,9 @@
 #include <sys/mman.h>
 #include <sys/syscall.h>
 
+#include "helper.h"
+#include "job.h"
+
 #ifndef MFD_CLOEXEC
 #define MFD_CLOEXEC 1u
 #endif
@@ -207,6 +210,21 @@ size_t fl_plan_calls(const forkless_command *c, size_t maps) {
     return n;
 }
 
+/* Both are in ascending order. */
+int fl_plan_gap(const forkless_command *c, const struct fl_map *maps, size_t count, int n) {
+    const struct fl_descriptors *d = &c->descriptors;
+    int first = 3;
+    for (size_t m = 0, s = 0; m < count || s < d->count;) {
+        bool map = s == d->count || (m < count && maps[m].to < d->sources[s].to);
+        int to = map ? maps[m++].to : d->sources[s++].to;
+        if (to >= first + n)
+            break;
+        if (to >= first)
+            first = to + 1;
+    }
+    return first;
+}
+
 /* A path such as /proc/self/fd/7: 7 is there until exec only where it is not closed before. */
 static bool may_name_a_descriptor(const char *path) {
     return strncmp(path, "/proc/", 6) == 0 || strncmp(path, "/dev/fd/", 8) == 0;
@@ -232,27 +250,59 @@ static struct fl_map *maps_of(const struct fl_descriptors *d, size_t *count) {
 }
 
 /* What stands before the descriptors, and what behind them. */
-static void split(const forkless_command *c, struct fl_prepared *p) {
+static void split(const struct fl_call *calls, size_t count, struct fl_calls *before,
+                  struct fl_calls *after) {
     size_t i = 0;
-    while (i < c->call_count && c->calls[i].step < FORKLESS_STEP_CLOSE)
+    while (i < count && calls[i].step < FORKLESS_STEP_CLOSE)
         i++;
-    p->before = (struct fl_calls){.call = c->calls, .count = i};
-    p->after = (struct fl_calls){.call = c->calls + i, .count = c->call_count - i};
+    *before = (struct fl_calls){.call = calls, .count = i};
+    *after = (struct fl_calls){.call = calls + i, .count = count - i};
+}
+
+static void look_for_needs(const forkless_command *c, struct fl_prepared *p) {
     bool changes_mask = false;
-    for (; i < c->call_count; i++) {
+    for (size_t i = 0; i < c->call_count; i++) {
         changes_mask |= c->calls[i].kind == FL_FOREGROUND;
         p->needs_mask |= changes_mask && c->calls[i].kind == FL_CALLERS_MASK;
         p->needs_parent |= c->calls[i].kind == FL_DEATH_SIGNAL;
     }
 }
 
+/* ---- with forkless-exec ---- */
+
+static bool may_be_helped(const forkless_command *c) {
+    return c->helper || c->cgroup >= 0 || c->cgroup_path;
+}
+
+/* Behind the calls: those that are left, the arguments, argument 0. */
+static size_t helped_size(const forkless_command *c) {
+    return c->call_count * sizeof *c->calls + (c->argc + 2) * sizeof *c->argv + FL_HELPER_NAME;
+}
+
+static void plan_helped(const forkless_command *c, const struct fl_map *maps, size_t count,
+                        struct fl_prepared *p, struct fl_call *room) {
+    size_t n = 0;
+    for (size_t i = 0; i < c->call_count; i++)
+        if (!fl_job_takes(c, c->calls[i].step))
+            room[n++] = c->calls[i];
+    split(room, n, &p->helped.before, &p->helped.after);
+    p->helped.base = fl_plan_gap(c, maps, count, (int)fl_job_fds(c));
+    p->helped.argv = (char **)(room + c->call_count);
+    p->helped.argv[0] = (char *)(p->helped.argv + c->argc + 2);
+    fl_helper_name(p->helped.argv[0], p->helped.base);
+    memcpy(p->helped.argv + 1, c->argv, (c->argc + 1) * sizeof *c->argv);
+}
+
 struct fl_prepared *fl_plan(const forkless_command *c) {
     size_t count;
     struct fl_map *maps = maps_of(&c->descriptors, &count);
-    struct fl_prepared *p =
-        maps ? calloc(1, sizeof *p + fl_plan_calls(c, count) * sizeof *p->calls) : NULL;
+    size_t most = fl_plan_calls(c, count), helped = may_be_helped(c) ? helped_size(c) : 0;
+    struct fl_prepared *p = maps ? calloc(1, sizeof *p + most * sizeof *p->calls + helped) : NULL;
     if (p) {
-        split(c, p);
+        split(c->calls, c->call_count, &p->before, &p->after);
+        look_for_needs(c, p);
+        if (helped)
+            plan_helped(c, maps, count, p, p->calls + most);
         if (c->descriptors.pipes == 0)
             fl_plan_descriptors(c, c->program_fd, maps, count, &p->descriptors, p->calls);
         p->shares_table = c->descriptors.pipes == 0 && fl_plan_shares_table(c, maps, count);

@@ -21,6 +21,9 @@ void fl_plan_descriptors(const forkless_command *, int program_fd, struct fl_map
                          size_t count, struct fl_calls *out, struct fl_call *calls);
 size_t fl_plan_calls(const forkless_command *, size_t maps);
 
+/* The first of `n` numbers above stderr of which none is a target: of these maps, or else. */
+int fl_plan_gap(const forkless_command *, const struct fl_map *maps, size_t count, int n);
+
 /* Whether a child may begin in the caller's table of descriptors. */
 bool fl_plan_shares_table(const forkless_command *, const struct fl_map *maps, size_t count);
 

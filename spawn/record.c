@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
+#include <string.h>
 #include <unistd.h>
 
 #include "arch/syscall.h"
@@ -25,6 +26,8 @@ static const char *found(const forkless_command *c, const char *const *programs)
 
 static void find_reason(const forkless_command *c, forkless_error *error) {
     const struct fl_prepared *prepared = atomic_load_explicit(&c->prepared, memory_order_acquire);
+    if (c->helper && error->code == -EACCES) /* to another user */
+        return;
     if (c->program_fd >= 0 || (prepared->searches && error->code != -ENOENT))
         return;
     const char *path = prepared->searches ? found(c, prepared->programs) : c->program;
@@ -45,5 +48,8 @@ int fl_record_error(const struct fl_record *r, const forkless_command *c, forkle
     fl_error(error, r->code, r->step, r->index, subject);
     if (error && r->step == FORKLESS_STEP_EXEC)
         find_reason(c, error);
+    if (error && r->step == FORKLESS_STEP_HELPER && r->code == -ENOTSUP)
+        snprintf(error->reason, sizeof error->reason, "%s",
+                 r->from < 0 ? strerror(-r->from) : "it refuses: is it of another version?");
     return r->code;
 }

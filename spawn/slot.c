@@ -28,6 +28,9 @@ struct pool {
 
 static _Atomic(struct pool *) pool;
 
+static const struct fl_helped not_helped = {
+    .program = -1, .job = -1, .cgroup = -1, .theirs = -1, .ours = -1};
+
 static size_t page(void) {
     return (size_t)sysconf(_SC_PAGESIZE);
 }
@@ -152,6 +155,7 @@ static int take_fresh(struct pool *p, forkless_child **out) {
     forkless_child *slot = by_number(p, taken + 1);
     slot->number = taken + 1;
     slot->pidfd = -1;
+    slot->helped = not_helped;
     pthread_mutex_init(&slot->lock, NULL);
     *out = slot;
     return 0;
@@ -164,6 +168,7 @@ void fl_slot_give(forkless_child *slot) {
     slot->prepared = NULL;
     slot->record = (struct fl_record){0};
     slot->pipe_count = 0;
+    slot->helped = not_helped;
     slot->room_used = 0;
     atomic_store_explicit(&slot->held, false, memory_order_relaxed);
     slot->status = (forkless_status){0};

@@ -28,6 +28,18 @@ struct fl_pipe {
     atomic_int ours;
 };
 
+/* Of a child that executes forkless-exec first. */
+struct fl_helped {
+    bool used;
+    bool reached;          /* it has said that it would execute the target */
+    int base, count;       /* its descriptors in the child */
+    struct fl_role *roles; /* of them */
+    int program, job;      /* which stay open */
+    int cgroup;            /* opened for this child; -1: none */
+    int theirs;            /* the pipe's end for reports; -1 as soon as the child has it */
+    atomic_int ours;
+};
+
 struct forkless_child {
     /*
      * Not 0, and another with each child, from before the clone until the child has exec'd or
@@ -42,7 +54,7 @@ struct forkless_child {
     const struct fl_prepared *prepared;
     struct fl_calls before, descriptors, after;
     char *const *argv;
-    int program_fd; /* -1: none */
+    int program_fd; /* that is executed first; -1: none */
     pid_t parent;   /* for a death signal */
     uint64_t mask;  /* the caller's */
     bool shares_table;
@@ -54,6 +66,7 @@ struct forkless_child {
     pid_t pid;
     unsigned pipe_count;
     struct fl_pipe pipes[FORKLESS_PIPES];
+    struct fl_helped helped;
     size_t room_used;
     bool room_open;
 

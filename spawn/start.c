@@ -9,6 +9,7 @@
 #include "command.h"
 #include "create.h"
 #include "error.h"
+#include "helper.h"
 #include "override.h"
 #include "pipe.h"
 #include "policy.h"
@@ -24,6 +25,7 @@ struct request {
     forkless_command *command;
     const forkless_override *override;
     enum forkless_mechanism asked;
+    bool waits; /* for the exec */
 };
 
 static int check(const struct request *r, forkless_error *error) {
@@ -32,8 +34,6 @@ static int check(const struct request *r, forkless_error *error) {
         return fl_error(error, -EINVAL, FORKLESS_STEP_ARGUMENT, -1, NULL);
     if (c->code < 0)
         return fl_error(error, c->code, FORKLESS_STEP_SETTER, c->index, c->setter);
-    if (c->helper)
-        return fl_error(error, -ENOTSUP, FORKLESS_STEP_HELPER, -1, c->helper);
     int index, rc = fl_command_prepare(c, &index);
     if (rc == -EBADF)
         return fl_error(error, rc, FORKLESS_STEP_SETTER, index, "forkless_command_same");
@@ -56,37 +56,57 @@ static enum forkless_mechanism mechanism_for(const forkless_child *slot) {
 
 static void close_theirs(forkless_child *slot) {
     fl_pipes_close_theirs(slot);
+    fl_helper_close_theirs(slot);
 }
 
 static void close_all(forkless_child *slot) {
     close_theirs(slot);
     fl_pipes_close_ours(slot);
+    fl_helper_close_ours(slot);
 }
 
 /* All that the child reads. */
 static int fill(forkless_child *slot, const struct request *r, forkless_error *error) {
     const forkless_command *c = slot->command;
-    int rc = c->cgroup < 0 ? 0 : fl_cgroup_check(c->cgroup, error);
+    bool cgroup = c->cgroup >= 0 || c->cgroup_path;
+    int rc = cgroup ? fl_cgroup_look(slot, error) : 0;
     if (rc < 0)
         return rc;
+    bool helped = rc > 0 || c->helper;
     slot->prepared = atomic_load_explicit(&c->prepared, memory_order_acquire);
     slot->before = slot->prepared->before;
     slot->after = slot->prepared->after;
     slot->program_fd = c->program_fd;
-    slot->cgroup = c->cgroup;
+    slot->cgroup = helped ? -1 : c->cgroup;
     slot->asked = r->asked;
     slot->mechanism = mechanism_for(slot);
     if (slot->prepared->needs_parent)
         slot->parent = (pid_t)fl_syscall(SYS_getpid, 0, 0, 0, 0, 0);
     if (slot->prepared->needs_mask)
         fl_syscall(SYS_rt_sigprocmask, SIG_BLOCK, 0, (long)&slot->mask, sizeof slot->mask, 0);
-    rc = fl_pipes_open(slot, error);
+    rc = helped ? fl_helper_begin(slot, error) : 0;
+    if (rc >= 0)
+        rc = fl_pipes_open(slot, error);
     return rc < 0 ? rc : fl_override(slot, r->override, error);
 }
 
 static void wake_all(forkless_child *slot) {
     atomic_store(&slot->word, 0);
     fl_syscall(SYS_futex, (long)&slot->word, FL_FUTEX_WAKE, INT_MAX, 0, 0);
+}
+
+/* Of a child that is past its first exec, or failed before: whether it comes to the target. */
+static int conclude(forkless_child *slot, const struct request *r, forkless_error *error) {
+    if (slot->helped.used) {
+        if (slot->record.code < 0)
+            fl_helper_translate(slot);
+        else if (r->waits)
+            fl_helper_await(slot);
+    }
+    if (slot->record.code == 0)
+        return 0;
+    fl_reap_failed(slot);
+    return fl_record_error(&slot->record, slot->command, error);
 }
 
 /* Where the caller was held the child is past its exec, and what went wrong can be told at once. */
@@ -106,10 +126,11 @@ static int launch(forkless_child *slot, const struct request *r, forkless_error 
                       cgroup ? slot->cgroup : -1, NULL);
     } else {
         slot->pid = (pid_t)pid;
-        if (slot->mechanism == FORKLESS_CLONE3_VM || slot->record.code == 0)
+        if (slot->mechanism == FORKLESS_CLONE3_VM)
             return 0;
-        rc = fl_record_error(&slot->record, slot->command, error);
-        fl_reap_failed(slot);
+        rc = conclude(slot, r, error);
+        if (rc == 0)
+            return 0;
     }
     close_all(slot);
     return rc;
@@ -140,9 +161,9 @@ static int run(const struct request *r, forkless_child **out, forkless_error *er
 }
 
 static int run_undisturbed(const forkless_command *command, const forkless_override *override,
-                           enum forkless_mechanism asked, forkless_child **out,
+                           enum forkless_mechanism asked, bool waits, forkless_child **out,
                            forkless_error *error) {
-    const struct request r = {(forkless_command *)command, override, asked};
+    const struct request r = {(forkless_command *)command, override, asked, waits};
     int saved = errno;
     struct fl_cancel before = fl_cancel_hold();
     int rc = run(&r, out, error);
@@ -153,12 +174,12 @@ static int run_undisturbed(const forkless_command *command, const forkless_overr
 
 int forkless_spawn_with(const forkless_command *command, const forkless_override *override,
                         forkless_child **out, forkless_error *error) {
-    return run_undisturbed(command, override, FL_SPAWN_MECHANISM, out, error);
+    return run_undisturbed(command, override, FL_SPAWN_MECHANISM, true, out, error);
 }
 
 int forkless_start_with(const forkless_command *command, const forkless_override *override,
                         forkless_child **out, forkless_error *error) {
-    return run_undisturbed(command, override, FL_START_MECHANISM, out, error);
+    return run_undisturbed(command, override, FL_START_MECHANISM, false, out, error);
 }
 
 int forkless_spawn(const forkless_command *command, forkless_child **out, forkless_error *error) {

@@ -11,6 +11,7 @@
 #include "clock.h"
 #include "error.h"
 #include "handle.h"
+#include "helper.h"
 #include "reap.h"
 #include "record.h"
 
@@ -60,6 +61,18 @@ static void reap(forkless_child *child) {
     status->code = info.si_status;
 }
 
+static void reap_and_settle(forkless_child *child) {
+    forkless_status *status = &child->status;
+    reap(child);
+    if (!child->helped.used)
+        return;
+    if (child->record.code < 0)
+        fl_helper_translate(child);
+    else
+        fl_helper_settle(child, status->how == FORKLESS_EXITED ? status->code : -1);
+    status->execed = child->helped.reached && child->record.code == 0;
+}
+
 static int await(forkless_child *child, int64_t deadline_ns) {
     pthread_mutex_lock(&child->lock);
     bool reaped = child->reaped;
@@ -71,7 +84,7 @@ static int await(forkless_child *child, int64_t deadline_ns) {
         return rc;
     pthread_mutex_lock(&child->lock);
     if (!child->reaped)
-        reap(child);
+        reap_and_settle(child);
     pthread_mutex_unlock(&child->lock);
     return 0;
 }

@@ -2,6 +2,9 @@
  * Runs in the place of a child of libforkless, with memory of its own, and makes of it what must
  * not be made of a process that shares its parent's memory; then it executes the target. No libc.
  */
+#ifndef _GNU_SOURCE
+#define _GNU_SOURCE
+#endif
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>

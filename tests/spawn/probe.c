@@ -2,6 +2,7 @@
 #include <fcntl.h>
 #include <sched.h>
 #include <signal.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -94,9 +95,35 @@ static void print_state(FILE *out) {
     print_scheduling(out);
 }
 
+/* A file's lines that begin with one of these names, blanks as single spaces. */
+static void print_lines(FILE *out, const char *path, const char *const *names) {
+    char line[4096];
+    FILE *in = fopen(path, "r");
+    while (in && fgets(line, sizeof line, in)) {
+        bool wanted = false;
+        for (const char *const *n = names; *n; n++)
+            wanted |= strncmp(line, *n, strlen(*n)) == 0;
+        for (char *word = wanted ? strtok(line, " \t\n") : NULL; word; word = strtok(NULL, " \t\n"))
+            fprintf(out, "%s ", word);
+        if (wanted)
+            fputc('\n', out);
+    }
+    if (in)
+        fclose(in);
+}
+
+static void print_identity(FILE *out) {
+    static const char *const ids[] = {"Uid:", "Gid:", "Groups:", "Cap", NULL}, *const all[] = {
+                                                                                   "", NULL};
+    print_lines(out, "/proc/self/status", ids);
+    fprintf(out, "securebits %x\nscore ", prctl(PR_GET_SECUREBITS, 0, 0, 0, 0));
+    print_lines(out, "/proc/self/oom_score_adj", all);
+    print_lines(out, "/proc/self/cgroup", all);
+}
+
 static int show(const char *path, char **argv) {
     look_at_descriptors();
-    FILE *out = fopen(path, "w");
+    FILE *out = strcmp(path, "-") == 0 ? stdout : fopen(path, "w");
     if (!out)
         return 3;
     for (int fd = 0; fd < FDS; fd++)
@@ -106,6 +133,7 @@ static int show(const char *path, char **argv) {
                     (unsigned long)open_now[fd].stat.st_ino, (long)open_now[fd].stat.st_size);
     print_signals(out);
     print_state(out);
+    print_identity(out);
     for (; *argv; argv++)
         fprintf(out, "arg %s\n", *argv);
     for (char **e = environ; *e; e++)

@@ -178,6 +178,10 @@ bool fails(launcher *launch, const forkless_command *c, int code, enum forkless_
     return at_once;
 }
 
+void with_helper(void) {
+    CHECK_EQ(forkless_helper_path(FORKLESS_EXEC), 0);
+}
+
 int64_t from_now(int milliseconds) {
     struct timespec now;
     clock_gettime(CLOCK_MONOTONIC, &now);
@@ -232,6 +236,14 @@ struct show show_new(void) {
     char path[64];
     snprintf(path, sizeof path, "/proc/%d/fd/%d", getpid(), s.memory);
     s.command = probe("show", path, NULL);
+    return s;
+}
+
+struct show show_by_stdout(void) {
+    struct show s = show_new();
+    forkless_command_free(s.command);
+    s.command = probe("show", "-", NULL);
+    CHECK_EQ(forkless_command_fd(s.command, 1, s.memory), 0);
     return s;
 }
 

@@ -61,6 +61,9 @@ void ends(forkless_child *, enum forkless_how how, int code);
 bool fails(launcher *launch, const forkless_command *, int code, enum forkless_step step,
            int index);
 
+/* Tells the library where forkless-exec is in this build. */
+void with_helper(void);
+
 int64_t from_now(int milliseconds);
 void nap(int microseconds);
 
@@ -112,6 +115,8 @@ struct show {
 enum { SHOW_FD = 600 };
 
 struct show show_new(void);
+/* One that has changed its user cannot open that: its output is shown. */
+struct show show_by_stdout(void);
 void show_read(struct show *, struct seen *);
 /* Starts it and reads it. */
 void show_run(struct show *, launcher *, struct seen *);
