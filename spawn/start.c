@@ -105,8 +105,9 @@ static int conclude(forkless_child *slot, const struct request *r, forkless_erro
     }
     if (slot->record.code == 0)
         return 0;
+    int rc = fl_record_error(&slot->record, slot->command, error);
     fl_reap_failed(slot);
-    return fl_record_error(&slot->record, slot->command, error);
+    return rc;
 }
 
 /* Where the caller was held the child is past its exec, and what went wrong can be told at once. */
