@@ -11,9 +11,11 @@
 
 #include <stdint.h>
 
-#define FL_JOB_NAME    "forkless-exec"
+#define FL_JOB_NAME  "forkless-exec"
+#define FL_JOB_MAGIC UINT64_C(0x6b726f6673736578)
+#ifndef FL_JOB_VERSION /* a test has another */
 #define FL_JOB_VERSION 1
-#define FL_JOB_MAGIC   UINT64_C(0x6b726f6673736578)
+#endif
 
 enum { FL_JOB_FD, FL_REPORT_FD, FL_JOB_FDS };
 

@@ -62,7 +62,8 @@ static void look_at_parent(struct parent *p) {
     CHECK(from && to && caps && end);
     memmove(p->status, from, (size_t)(to - from));
     memmove(p->status + (to - from), caps, (size_t)(end - caps));
-    p->status[(to - from) + (end - caps)] = '\0';
+    size_t kept = (size_t)(to - from) + (size_t)(end - caps);
+    memset(p->status + kept, 0, sizeof p->status - kept);
     read_text("/proc/self/oom_score_adj", p->score, sizeof p->score);
     read_text("/proc/self/cgroup", p->cgroup, sizeof p->cgroup);
     p->dumpable = prctl(PR_GET_DUMPABLE);
