@@ -212,7 +212,7 @@ static void perform(const struct process *p, const struct fl_job_call *c, int nu
     case FL_JOB_SECUREBITS:
         rc = set_securebits(a[0]);
         break;
-    case FL_JOB_DEATH_SIGNAL: /* the child asked for it before, and its parent was there */
+    case FL_JOB_DEATH_SIGNAL: /* until now the child's own told of its end */
         rc = as_it_stands(c->number, a);
         if (rc >= 0 && call(SYS_getppid, 0, 0, 0, 0) != p->parent)
             rc = -ESRCH;
@@ -248,12 +248,14 @@ void fl_exec_main(long *stack) {
     if (argc < 2 || p.base < 3 || is_secure(p.envp) ||
         call(SYS_fcntl, p.base + FL_REPORT_FD, F_GETFD, 0, 0) < 0)
         leave(FL_EXEC_REFUSED);
-    p.parent = call(SYS_getppid, 0, 0, 0, 0);
     p.job = map_job(p.base + FL_JOB_FD);
     if (!p.job)
         leave(FL_EXEC_REFUSED);
     prepare(&p);
     const struct fl_job_call *calls = in_job(&p, p.job->calls);
+    for (uint32_t i = 0; i < p.job->call_count; i++)
+        if (calls[i].kind == FL_JOB_DEATH_SIGNAL)
+            p.parent = call(SYS_getppid, 0, 0, 0, 0);
     for (uint32_t i = 0; i < p.job->call_count; i++)
         perform(&p, &calls[i], (int)i);
     /* A target that the caller cannot know of must not run. */

@@ -68,7 +68,7 @@ static void look_at_parent(struct parent *p) {
     read_text("/proc/self/cgroup", p->cgroup, sizeof p->cgroup);
     p->dumpable = prctl(PR_GET_DUMPABLE);
     for (int r = 0; r < (int)RLIM_NLIMITS; r++)
-        getrlimit(r, &p->limits[r]);
+        getrlimit((unsigned)r, &p->limits[r]);
 }
 
 TEST(b90_the_parent_is_as_it_was) {

@@ -1,12 +1,13 @@
 /*
  * launch spawn|start [CHILD_FD:PARENT_FD | ATTRIBUTE]... PROGRAM: twice, and says how it went. The
  * second time, when all is warm, stands between two calls of getppid for whoever traces this. An
- * ATTRIBUTE is a word of set().
+ * ATTRIBUTE is a word of set(), or score:N, which takes forkless-exec ($FORKLESS_EXEC).
  */
 #include <fcntl.h>
 #include <sched.h>
 #include <signal.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -71,7 +72,11 @@ int main(int argc, char **argv) {
     if (argc < 3 || forkless_command_new(&command, argv[argc - 1]) < 0)
         return 2;
     for (int i = 2; i < argc - 1; i++) {
-        int to, from;
+        int to, from, score;
+        if (sscanf(argv[i], "score:%d", &score) == 1 &&
+            forkless_command_oom_score(command, score) == 0 &&
+            forkless_helper_path(getenv("FORKLESS_EXEC")) == 0)
+            continue;
         bool map = sscanf(argv[i], "%d:%d", &to, &from) == 2;
         if ((map ? forkless_command_fd(command, to, from) : set(command, argv[i])) < 0)
             return 2;

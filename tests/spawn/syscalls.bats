@@ -83,3 +83,19 @@ setup() {
     [[ $parent == 'clone3 waitid clone3' ]]
     [[ $(<out) == *'exited 0'*'exited 0' ]]
 }
+
+@test "forkless-exec: two execs, no fork" {
+    [[ -n ${FORKLESS_EXEC:-} ]] || skip "no FORKLESS_EXEC"
+    for how in spawn start; do
+        traced -- "$how" score:500 /bin/true
+        echo "$how: $parent / $child"
+        [[ $(<out) == *'exited 0' ]]
+        calls='^(newf|f)stat(at)? (newf|f)stat(at)? pipe2 clone3 close( (ppoll|read|close))*$'
+        [[ $parent =~ $calls ]]
+        pid=$(sed -nE 's/^clone3\(.* = ([0-9]+)$/\1/p' trace.* | tail -1)
+        calls=$(sed '/^execve(/q' "trace.$pid" | names)
+        echo "$calls"
+        [[ $calls == "close_range dup3 dup3 rt_sigaction rt_sigprocmask execveat fcntl fcntl lseek mmap rt_sigaction fcntl fcntl openat write close write rt_sigaction execve" ]]
+    done
+    [[ -z $(grep -E '^(fork|vfork|clone)\(' trace.* || true) ]]
+}
