@@ -310,8 +310,12 @@ int forkless_command_namespace(forkless_command *command, int parent_fd, int typ
  * of its exec counts as one that has exec'd. One that fails after forkless_child_free() has ended
  * with status 127 for whoever waits for it.
  *
+ * forkless-exec has the rights that an exec leaves its caller: all of root's, but not those that
+ * come from file capabilities.
+ *
  * -ENOTSUP, step `helper`: forkless-exec is missing, of another version or not executable here, or
- * the caller itself is set-uid; or inherit_fds().
+ * the caller itself is set-uid; or inherit_fds(). -E2BIG, step `argument`: more than some 100
+ * descriptors.
  */
 
 /* Real, effective and saved id. Names are not looked up. What is not set stays as it is: a uid

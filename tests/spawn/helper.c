@@ -290,6 +290,80 @@ TEST(closed_behind_its_back) {
         CHECK(fcntl(fd, F_GETFD) >= 0);
 }
 
+/* ---- other ways to make it ---- */
+
+TEST(b103_without_clone3) {
+    with_helper();
+    forkless_command *c = helped(probe("exit", "7", NULL)), *bad = helped(command("/none", NULL));
+    refuse(SYS_clone3, ENOSYS);
+    for (int i = 0; i < 3; i++)
+        for (int l = 0; l < 2; l++) {
+            forkless_child *child = launched(launchers[l], c);
+            CHECK_EQ(forkless_mechanism(child), FORKLESS_CLONE_VFORK);
+            CHECK(forkless_helped(child));
+            ends(child, FORKLESS_EXITED, 7);
+            fails(launchers[l], bad, -ENOENT, FORKLESS_STEP_EXEC, -1);
+        }
+    forkless_command_free(c);
+    forkless_command_free(bad);
+    check_no_child();
+}
+
+/* Its job and the helper are opened by whoever is first. */
+static void *first_use(void *c) {
+    ends(launched(forkless_start, c), FORKLESS_EXITED, 7);
+    ends(launched(forkless_spawn, c), FORKLESS_EXITED, 7);
+    return NULL;
+}
+
+TEST(first_used_by_many_threads) {
+    with_helper();
+    int before = open_descriptors();
+    for (int i = 0; i < count(600); i++) {
+        pthread_t threads[4];
+        forkless_command *c = helped(probe("exit", "7", NULL));
+        for (int k = 0; k < 4; k++)
+            threads[k] = thread(first_use, c);
+        for (int k = 0; k < 4; k++)
+            CHECK_EQ(pthread_join(threads[k], NULL), 0);
+        forkless_command_free(c);
+    }
+    CHECK(open_descriptors() <= before + 1);
+    check_no_child();
+}
+
+/* Children of a process that was forked after the first use. */
+TEST(after_a_fork) {
+    with_helper();
+    forkless_command *c = helped(probe("exit", "7", NULL));
+    ends(launched(forkless_spawn, c), FORKLESS_EXITED, 7);
+    pid_t pid = forked();
+    for (int l = 0; l < 2; l++)
+        ends(launched(launchers[l], c), FORKLESS_EXITED, 7);
+    forkless_command_free(c);
+    if (pid == 0)
+        _exit(0);
+    int status;
+    CHECK_EQ(waitpid(pid, &status, 0), pid);
+    CHECK_EQ(status, 0);
+}
+
+TEST(many_descriptors) {
+    with_helper();
+    forkless_command *c = helped(probe("exit", "7", NULL));
+    for (int fd = 3; fd < 103; fd++)
+        CHECK_EQ(forkless_command_fd(c, fd, 0), 0);
+    for (int l = 0; l < 2; l++)
+        ends(launched(launchers[l], c), FORKLESS_EXITED, 7);
+    forkless_command_free(c);
+    c = helped(probe("exit", "7", NULL));
+    for (int fd = 3; fd < 300; fd++)
+        CHECK_EQ(forkless_command_fd(c, fd, 0), 0);
+    for (int l = 0; l < 2; l++)
+        CHECK(fails(launchers[l], c, -E2BIG, FORKLESS_STEP_ARGUMENT, -1));
+    forkless_command_free(c);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_same_child_as_ever),
@@ -302,6 +376,10 @@ int main(void) {
         cmocka_unit_test(a_source_that_is_not_open),
         cmocka_unit_test(b38_few_descriptors),
         cmocka_unit_test(closed_behind_its_back),
+        cmocka_unit_test(b103_without_clone3),
+        cmocka_unit_test(first_used_by_many_threads),
+        cmocka_unit_test(after_a_fork),
+        cmocka_unit_test(many_descriptors),
     };
     return RUN(tests);
 }
