@@ -103,7 +103,8 @@ static const struct fl_job *map_job(int fd) {
     long size = call(SYS_lseek, fd, 0, 2 /* SEEK_END */, 0);
     if (seals < 0 || (seals & SEALS) != SEALS || size < (long)sizeof(struct fl_job))
         return NULL;
-    long job = fl_syscall6(SYS_mmap, 0, size, PROT_READ, MAP_PRIVATE, fd, 0);
+    /* Nothing writes to it, but qemu wants capset's header to be writable. */
+    long job = fl_syscall6(SYS_mmap, 0, size, PROT_READ | PROT_WRITE, MAP_PRIVATE, fd, 0);
     if (job < 0 && job > -4096)
         return NULL;
     const struct fl_job *j = (const struct fl_job *)job;
