@@ -147,6 +147,11 @@ static int set_cgroup(forkless_command *command) {
     return fd < 0 ? -ENOTSUP : keep(fd, forkless_command_cgroup(command, fd));
 }
 
+/* The user that it is already, by forkless-exec all the same. */
+static int set_uid(forkless_command *command) {
+    return forkless_command_uid(command, geteuid());
+}
+
 static int set_all(forkless_command *command) {
     static int (*const each[])(forkless_command *) = {
         set_env,      set_cwd,         set_umask,        set_session,      set_fd,   set_file,
@@ -184,6 +189,7 @@ const struct attribute attributes[] = {
     {.name = "death_signal", .set = set_death_signal, .holds = true},
     {.name = "namespace", .set = set_namespace},
     {.name = "cgroup", .set = set_cgroup, .holds = true},
+    {.name = "uid", .set = set_uid},
     {.name = "all", .set = set_all, .holds = true},
 };
 const size_t attribute_count = sizeof attributes / sizeof *attributes;

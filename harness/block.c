@@ -2,6 +2,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <forkless.h>
 #include <jansson.h>
 #include <signal.h>
 #include <stdarg.h>
@@ -16,6 +17,7 @@
 #include "ballast.h"
 #include "descriptors.h"
 #include "gbench.h"
+#include "paths.h"
 #include "random.h"
 #include "sample.h"
 
@@ -246,12 +248,28 @@ static int limit_memory(const struct block *b) {
     return setrlimit(RLIMIT_AS, &limit) < 0 ? -errno : 0;
 }
 
+/* The library opens forkless-exec at its first use and keeps it: now, so that no cell leaves it
+ * behind. Where it is not there, the cells that need it say so. */
+static void open_helper(void) {
+    char path[4096];
+    forkless_command *command;
+    forkless_child *child;
+    if (path_helper(path, sizeof path))
+        forkless_helper_path(path);
+    if (forkless_command_new(&command, "/") < 0)
+        return;
+    forkless_command_uid(command, geteuid());
+    forkless_spawn(command, &child, NULL); /* "/" cannot be executed */
+    forkless_command_free(command);
+}
+
 static int prepare(struct block *b) {
     /* A group of its own, so that the runner can end the targets with it; no block outlives its
      * runner. */
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     setpgid(0, 0);
     fcntl(BLOCK_OUT, F_SETFD, FD_CLOEXEC);
+    open_helper();
     int rc = read_order(b);
     if (rc == 0)
         rc = limit_memory(b);

@@ -76,6 +76,10 @@ bool path_target(const char *name, char *out, size_t size) {
     return locate(BUILD_ROOT "/cases/targets/", PROGRAM_FOLDER "/targets/", name, out, size);
 }
 
+bool path_helper(char *out, size_t size) {
+    return locate(BUILD_ROOT "/spawn/exec/", PROGRAM_FOLDER "/", "forkless-exec", out, size);
+}
+
 bool path_page(const char *program, char *out, size_t size) {
     char file[256];
     return write_path(file, sizeof file, "%s.1", program) &&

@@ -147,13 +147,21 @@ static void add_filled(struct bounds *bounds, const struct bound *bound, const c
     added->over = fill(bound->over, found);
 }
 
+static bool has_its_own(const struct bounds *bounds, const char *cell) {
+    for (size_t i = 0; i < bounds->count; i++)
+        if (!strcmp(bounds->list[i].of, cell))
+            return true;
+    return false;
+}
+
 struct bounds bounds_for(const struct bounds *bounds, const struct run *run) {
     struct bounds all = {.count = 0};
     for (size_t i = 0; i < bounds->count; i++) {
         const struct bound *bound = &bounds->list[i];
         size_t before = all.count;
         for (size_t c = 0; strchr(bound->of, '*') && c < run->cell_count; c++) {
-            char *found = match(bound->of, run->cells[c].name);
+            const char *name = run->cells[c].name;
+            char *found = has_its_own(bounds, name) ? NULL : match(bound->of, name);
             if (found)
                 add_filled(&all, bound, found);
             free(found);

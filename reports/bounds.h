@@ -31,7 +31,7 @@ void bounds_free(struct bounds *bounds);
 
 /*
  * What they ask of a run: a bound whose cell has a `*` is there for every cell of the run whose
- * name has anything but a `/` in its place, with that for each `*` in it; as it is when there is
- * none. bounds_free() ends it.
+ * name has anything but a `/` in its place and no bound of its own, with that for each `*` in it;
+ * as it is when there is none. bounds_free() ends it.
  */
 struct bounds bounds_for(const struct bounds *bounds, const struct run *run);

@@ -180,7 +180,7 @@ int forkless_command_umask(forkless_command *command, mode_t mask);
  * file: opened by the child, with its working directory and umask, as open(2) with `flags` and
  * `mode`; O_CLOEXEC changes nothing. For nothing to read and nowhere to write: "/dev/null". A file
  * that takes long to open (a FIFO without its other end, a dead mount) holds the caller of spawn;
- * that of start it does not, and forkless_kill() ends the wait.
+ * that of start it does not, and forkless_kill() with SIGKILL ends the wait.
  *
  * pipe: one end of a new pipe, blocking; forkless_child_pipe() gives the other. At most
  * FORKLESS_PIPES a command, and with them not many more than a hundred descriptors: spawn and start
