@@ -89,7 +89,8 @@ FL_CHILD_CODE static long mark_by_walking(void) {
         fl_syscall(SYS_openat, AT_FDCWD, (long)path, O_RDONLY | O_DIRECTORY | O_CLOEXEC, 0, 0);
     if (directory < 0)
         return directory;
-    _Alignas(struct directory_entry) char buffer[1024];
+    FL_UNSET _Alignas(struct directory_entry) char buffer[1024];
+    bool found = false;
     long size, rc = 0;
     while (rc >= 0 && (size = raw(SYS_getdents64, directory, (long)buffer, sizeof buffer)) != 0) {
         rc = size;
@@ -97,6 +98,7 @@ FL_CHILD_CODE static long mark_by_walking(void) {
             struct directory_entry *entry = (struct directory_entry *)(void *)(buffer + at);
             at += entry->size;
             int fd = number_in(entry->name);
+            found |= fd == directory;
             if (fd > 2)
                 rc = raw(SYS_fcntl, fd, F_SETFD, FD_CLOEXEC);
             if (rc == -EBADF) /* valgrind shows its own */
@@ -104,7 +106,7 @@ FL_CHILD_CODE static long mark_by_walking(void) {
         }
     }
     raw(SYS_close, directory, 0, 0);
-    return rc;
+    return rc < 0 || found ? rc : -ENOENT; /* it is no such list where it does not have itself */
 }
 
 /*
@@ -142,8 +144,14 @@ FL_CHILD_CODE static long open_one(const struct fl_call *call) {
     return as_it_stands(call);
 }
 
+/* A limit of file sizes is to be an error, not a signal that dumps the memory which is the
+ * parent's. The mask is set again before exec. */
 FL_CHILD_CODE static long fill(long fd, const struct fl_call *call) {
+    static const uint64_t xfsz = UINT64_C(1) << (SIGXFSZ - 1);
     const char *data = (const char *)call->arguments[1];
+    long blocked = fl_syscall(SYS_rt_sigprocmask, SIG_BLOCK, (long)&xfsz, 0, FL_MASK_SIZE, 0);
+    if (blocked < 0)
+        return blocked;
     for (long done = 0, size = call->arguments[2], rc; done < size; done += rc) {
         rc = fl_syscall(SYS_pwrite64, fd, (long)(data + done), size - done, done, 0);
         if (rc <= 0)

@@ -157,10 +157,7 @@ void fl_command_drop(forkless_command *c) {
         next = s->next;
         free(s);
     }
-    struct fl_prepared *prepared = c->prepared;
-    if (prepared && prepared->programs != prepared->program)
-        free(prepared->programs);
-    free(prepared);
+    fl_plan_free(c->prepared);
     fl_own_drop(&c->job);
     fl_descriptors_free(&c->descriptors);
     free(c->calls);
@@ -200,21 +197,7 @@ int fl_command_prepare(forkless_command *c, int *index) {
     struct fl_prepared *mine = fl_plan(c), *none = NULL;
     if (!mine)
         return -ENOMEM;
-    if (c->searches && !strchr(c->program, '/')) {
-        mine->searches = true;
-        mine->programs = fl_search(c->program, c->envp);
-        if (!mine->programs) {
-            free(mine);
-            return -ENOMEM;
-        }
-    } else {
-        mine->program[0] = c->program;
-        mine->programs = mine->program;
-    }
-    if (!atomic_compare_exchange_strong(&c->prepared, &none, mine)) {
-        if (mine->programs != mine->program)
-            free(mine->programs);
-        free(mine);
-    }
+    if (!atomic_compare_exchange_strong(&c->prepared, &none, mine))
+        fl_plan_free(mine);
     return 0;
 }

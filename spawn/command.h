@@ -74,9 +74,9 @@ int fl_append(char ***array, size_t *count, size_t *room, char *string);
 /* Puts a call into its place, for the one of the same step and index if there is one. 0 or -ENOMEM.
  */
 int fl_put(forkless_command *, const struct fl_call *);
-/* Takes out that of this step and index, or of all indices (-1). */
 /* The same for a step that there is once. */
 int fl_put_only(forkless_command *, const struct fl_call *);
+/* Takes out that of this step and index, or of all indices (-1). */
 void fl_take_out(forkless_command *, enum forkless_step, int index);
 bool fl_has(const forkless_command *, enum forkless_step);
 /* The first call of a step, or NULL. */

@@ -87,8 +87,13 @@ int forkless_error_print(const forkless_error *error, char *buffer, size_t size)
                  is_step(error->step) ? steps[error->step].what : "take an unknown step ",
                  error->subject, index, why, reason ? " (" : "", error->reason, reason ? ")" : "");
     /* A program's name may hold anything, and this may go to a terminal. */
-    for (char *at = buffer; size > 0 && *at; at++)
-        if ((unsigned char)*at < ' ' || *at == 127)
+    for (char *at = buffer; size > 0 && *at; at++) {
+        unsigned char byte = (unsigned char)at[0], next = (unsigned char)at[1];
+        bool c1 = byte == 0xc2 && next >= 0x80 && next < 0xa0; /* U+0080 to U+009F */
+        if (c1)
+            at[1] = '?';
+        if (c1 || byte < ' ' || byte == 127)
             *at = '?';
+    }
     return length;
 }

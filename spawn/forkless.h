@@ -80,11 +80,11 @@ enum forkless_step {
     FORKLESS_STEP_CAPABILITIES,
     FORKLESS_STEP_NO_NEW_PRIVS,
     FORKLESS_STEP_DEATH_SIGNAL, /* `index` is the signal */
+    FORKLESS_STEP_SIGNAL,       /* what a signal does; `index` is the signal */
     FORKLESS_STEP_IO_PRIORITY,
     FORKLESS_STEP_AFFINITY,
     FORKLESS_STEP_NICE,
     FORKLESS_STEP_SCHEDULER, /* `index` is the policy */
-    FORKLESS_STEP_SIGNAL,    /* what a signal does; `index` is the signal */
     FORKLESS_STEP_MASK,      /* the signal mask */
     FORKLESS_STEP_EXEC,      /* `subject` is the program */
     FORKLESS_STEP_WAIT,
@@ -119,8 +119,8 @@ const char *forkless_step_name(enum forkless_step step);
  * `environ` as it is now. The caller frees the command, whenever it likes: children that need it
  * keep it alive.
  *
- * A command is fixed by its first use, which is a spawn or start that gets as far as making a
- * child: setters then return -EBUSY. Until then the first error of a setter sticks, and spawn and
+ * A command is fixed by its first use, a spawn or start that is not refused for its setters: these
+ * then return -EBUSY. Until then the first error of a setter sticks, and spawn and
  * start refuse the command with it. All setters: -EINVAL for a NULL or freed command, -ENOMEM,
  * -EBUSY. What is set twice is as it was set last, but for descriptors.
  *
@@ -180,7 +180,8 @@ int forkless_command_umask(forkless_command *command, mode_t mask);
  * file: opened by the child, with its working directory and umask, as open(2) with `flags` and
  * `mode`; O_CLOEXEC changes nothing. For nothing to read and nowhere to write: "/dev/null". A file
  * that takes long to open (a FIFO without its other end, a dead mount) holds the caller of spawn;
- * that of start it does not, and forkless_kill() with SIGKILL ends the wait.
+ * that of start it does not, and forkless_kill() with SIGKILL ends the wait. Until then the child
+ * holds every descriptor that its caller had: a pipe whose other end is among them does not end.
  *
  * pipe: one end of a new pipe, blocking; forkless_child_pipe() gives the other. At most
  * FORKLESS_PIPES a command, and with them not many more than a hundred descriptors: spawn and start
@@ -439,7 +440,8 @@ enum forkless_whom {
 
 /*
  * Sends a signal (0 only asks), to this child and to nobody else: once it has been waited for the
- * answer is -ESRCH. A child that has not exec'd yet dies of a signal whose default is to end it.
+ * answer is -ESRCH. A child that has not exec'd yet dies of a signal whose default is to end it,
+ * unless the caller of spawn or start blocks that signal; of SIGKILL in any case.
  * -EINVAL: no such signal or `whom`. -EPERM: the child has changed its user.
  */
 int forkless_kill(forkless_child *child, int signal, enum forkless_whom whom);
@@ -467,8 +469,9 @@ typedef struct forkless_status {
  * answered, every further call gives the same answer at once; several threads may wait for one
  * child. `status` and `error` may be NULL.
  *
- * -ETIMEDOUT: it lives. Any other error with step != wait: the child never exec'd, and this is why;
- * it is gone. -ECHILD, step `wait`: the handle was made by another process, before a fork.
+ * -ETIMEDOUT: it lives. Any other error with step != wait, argument: the child never exec'd, and
+ * this is why; it is gone. -ECHILD, step `wait`: the handle was made by another process, before a
+ * fork.
  */
 int forkless_wait(forkless_child *child, int64_t deadline_ns, forkless_status *status,
                   forkless_error *error);

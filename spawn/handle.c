@@ -105,15 +105,22 @@ int forkless_kill(forkless_child *child, int signal, enum forkless_whom whom) {
     return rc;
 }
 
-void forkless_child_free(forkless_child *child) {
-    if (!child || !atomic_exchange(&child->held, false))
-        return;
-    int saved = errno;
+static void end(forkless_child *child) {
     int fd = atomic_exchange(&child->pidfd, -1);
     fl_pipes_close_ours(child);
     fl_helper_close_ours(child);
     fl_slot_end(child);
     if (fd >= 0)
         fl_syscall(SYS_close, fd, 0, 0, 0, 0);
+}
+
+void forkless_child_free(forkless_child *child) {
+    if (!child || !fl_slot_is_ours(child))
+        return;
+    struct fl_cancel before = fl_cancel_hold();
+    int saved = errno;
+    if (atomic_exchange(&child->held, false))
+        end(child);
     errno = saved;
+    fl_cancel_release(before);
 }

@@ -62,15 +62,19 @@ int forkless_command_cgroup_path(forkless_command *c, const char *path) {
     return fl_set_end(c, __func__, -1, c->cgroup_path ? 0 : -ENOMEM);
 }
 
-/* One of each type, the last. */
-static int put_namespace(forkless_command *c, const struct fl_call *call) {
-    for (size_t i = 0; i < c->call_count; i++)
-        if (c->calls[i].step == FORKLESS_STEP_NAMESPACE &&
-            c->calls[i].arguments[1] == call->arguments[1]) {
-            fl_take_out(c, FORKLESS_STEP_NAMESPACE, c->calls[i].index);
-            break;
-        }
-    return fl_put(c, call);
+/* One of each type, the last. A pidfd may be there for several (Linux 5.8). */
+static int put_namespace(forkless_command *c, struct fl_call call) {
+    for (size_t i = c->call_count; i-- > 0;) {
+        struct fl_call *other = &c->calls[i];
+        if (other->step != FORKLESS_STEP_NAMESPACE)
+            continue;
+        other->arguments[1] &= ~call.arguments[1];
+        if (other->index == call.index)
+            call.arguments[1] |= other->arguments[1];
+        else if (other->arguments[1] == 0)
+            fl_take_out(c, FORKLESS_STEP_NAMESPACE, other->index);
+    }
+    return fl_put(c, &call);
 }
 
 int forkless_command_namespace(forkless_command *c, int parent_fd, int type) {
@@ -90,7 +94,7 @@ int forkless_command_namespace(forkless_command *c, int parent_fd, int type) {
     case CLONE_NEWNET:
     case CLONE_NEWPID:
     case CLONE_NEWCGROUP:
-        rc = parent_fd < 0 ? -EBADF : put_namespace(c, &call);
+        rc = parent_fd < 0 ? -EBADF : put_namespace(c, call);
         break;
     case CLONE_NEWUSER:
         c->helper = "a user namespace";

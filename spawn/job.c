@@ -4,6 +4,8 @@
 #include "job.h"
 
 #include <errno.h>
+#include <signal.h>
+#include <time.h>
 #include <fcntl.h>
 #include <sched.h>
 #include <stdlib.h>
@@ -316,6 +318,20 @@ static long write_all(long fd, const char *bytes, size_t size) {
     return fl_syscall(SYS_fcntl, fd, ADD_SEALS, SEALS, 0, 0);
 }
 
+/* Without the signal that says that the caller's limit of file sizes has been met. */
+static long write_unsignalled(long fd, const char *bytes, size_t size) {
+    const uint64_t xfsz = UINT64_C(1) << (SIGXFSZ - 1);
+    const struct timespec now = {0};
+    uint64_t old, pending = 0;
+    fl_syscall(SYS_rt_sigprocmask, SIG_BLOCK, (long)&xfsz, (long)&old, FL_MASK_SIZE, 0);
+    fl_syscall(SYS_rt_sigpending, (long)&pending, FL_MASK_SIZE, 0, 0, 0);
+    long rc = write_all(fd, bytes, size);
+    if (rc == -EFBIG && !(pending & xfsz))
+        fl_syscall(SYS_rt_sigtimedwait, (long)&xfsz, 0, (long)&now, FL_MASK_SIZE, 0);
+    fl_syscall(SYS_rt_sigprocmask, SIG_SETMASK, (long)&old, 0, FL_MASK_SIZE, 0);
+    return rc;
+}
+
 static int write_file(const char *bytes, size_t size) {
     const unsigned flags = CLOEXEC | SEALABLE;
     long name = (long)"forkless-job";
@@ -323,7 +339,7 @@ static int write_file(const char *bytes, size_t size) {
     if (fd == -EINVAL)
         fd = fl_syscall(SYS_memfd_create, name, flags, 0, 0, 0);
     fd = fl_above_stderr(fd);
-    long rc = fd < 0 ? fd : write_all(fd, bytes, size);
+    long rc = fd < 0 ? fd : write_unsignalled(fd, bytes, size);
     if (rc < 0)
         fl_close(fd);
     return (int)(rc < 0 ? rc : fd);

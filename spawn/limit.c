@@ -105,7 +105,7 @@ int forkless_command_io_priority(forkless_command *c, int io_class, int level) {
         .step = FORKLESS_STEP_IO_PRIORITY,
         .number = SYS_ioprio_set,
         .index = -1,
-        .arguments = {IO_PRIORITY_OF_A_PROCESS, 0, io_class << IO_CLASS_SHIFT | level},
+        .arguments = {IO_PRIORITY_OF_A_PROCESS, 0, (long)io_class * (1 << IO_CLASS_SHIFT) + level},
     };
     bool valid = io_class >= 0 && io_class <= IO_CLASS_IDLE && level >= 0 && level < IO_LEVELS &&
                  (io_class != 0 || level == 0);

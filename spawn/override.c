@@ -175,7 +175,7 @@ static int plan(forkless_child *slot, const forkless_override *o, forkless_error
         insert(maps, &count, slot->pipes[i].child_fd, slot->pipes[i].theirs);
     if (slot->helped.used && !add_helper(slot, maps, &count))
         return fl_error(error, -E2BIG, FORKLESS_STEP_ARGUMENT, -1, NULL);
-    slot->shares_table = fl_plan_shares_table(slot->command, maps, count);
+    slot->shares_table = fl_plan_shares_table(slot->command, slot->prepared->programs, maps, count);
     fl_plan_descriptors(slot->command, slot->program_fd, maps, count, &slot->descriptors, calls);
     return check_all_own(slot, error);
 }

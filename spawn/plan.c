@@ -225,16 +225,22 @@ int fl_plan_gap(const forkless_command *c, const struct fl_map *maps, size_t cou
     return first;
 }
 
-/* A path such as /proc/self/fd/7: 7 is there until exec only where it is not closed before. */
-static bool may_name_a_descriptor(const char *path) {
-    return strncmp(path, "/proc/", 6) == 0 || strncmp(path, "/dev/fd/", 8) == 0;
+/* Such as /proc/self/fd/7: 7 is there until exec only where it is not closed before. */
+static bool may_name_a_descriptor(const forkless_command *c, const char *path) {
+    if (path[0] != '/')
+        return fl_has(c, FORKLESS_STEP_CWD);
+    return path[1] == '/' || strncmp(path, "/proc/", 6) == 0 ||
+           (strncmp(path, "/dev/", 5) == 0 && strcmp(path, "/dev/null") != 0);
 }
 
-bool fl_plan_shares_table(const forkless_command *c, const struct fl_map *maps, size_t count) {
+bool fl_plan_shares_table(const forkless_command *c, const char *const *programs,
+                          const struct fl_map *maps, size_t count) {
     const struct fl_descriptors *d = &c->descriptors;
-    bool low = !d->inherits && c->program_fd <= 2 && !may_name_a_descriptor(c->program);
-    for (size_t i = 0; i < d->count; i++)
-        low = low && !(d->sources[i].kind == FL_FILE && may_name_a_descriptor(d->sources[i].path));
+    bool low = !d->inherits && c->program_fd <= 2;
+    for (; low && *programs; programs++)
+        low = !may_name_a_descriptor(c, *programs);
+    for (size_t i = 0; low && i < d->count; i++)
+        low = d->sources[i].kind != FL_FILE || !may_name_a_descriptor(c, d->sources[i].path);
     for (size_t i = 0; i < count; i++)
         low = low && maps[i].from <= 2;
     return low;
@@ -261,6 +267,8 @@ static void split(const struct fl_call *calls, size_t count, struct fl_calls *be
 
 static void look_for_needs(const forkless_command *c, struct fl_prepared *p) {
     bool changes_mask = false;
+    for (size_t i = 0; i < c->descriptors.count; i++)
+        changes_mask |= c->descriptors.sources[i].kind == FL_MEMORY;
     for (size_t i = 0; i < c->call_count; i++) {
         changes_mask |= c->calls[i].kind == FL_FOREGROUND;
         p->needs_mask |= changes_mask && c->calls[i].kind == FL_CALLERS_MASK;
@@ -293,11 +301,29 @@ static void plan_helped(const forkless_command *c, const struct fl_map *maps, si
     memcpy(p->helped.argv + 1, c->argv, (c->argc + 1) * sizeof *c->argv);
 }
 
+/* False: no memory. */
+static bool find_programs(const forkless_command *c, struct fl_prepared *p) {
+    p->searches = c->searches && !strchr(c->program, '/');
+    p->program[0] = c->program;
+    p->programs = p->searches ? fl_search(c->program, c->envp) : p->program;
+    return p->programs != NULL;
+}
+
+void fl_plan_free(struct fl_prepared *p) {
+    if (p && p->programs != p->program)
+        free(p->programs);
+    free(p);
+}
+
 struct fl_prepared *fl_plan(const forkless_command *c) {
     size_t count;
     struct fl_map *maps = maps_of(&c->descriptors, &count);
     size_t most = fl_plan_calls(c, count), helped = may_be_helped(c) ? helped_size(c) : 0;
     struct fl_prepared *p = maps ? calloc(1, sizeof *p + most * sizeof *p->calls + helped) : NULL;
+    if (p && !find_programs(c, p)) {
+        free(p);
+        p = NULL;
+    }
     if (p) {
         split(c->calls, c->call_count, &p->before, &p->after);
         look_for_needs(c, p);
@@ -305,7 +331,8 @@ struct fl_prepared *fl_plan(const forkless_command *c) {
             plan_helped(c, maps, count, p, p->calls + most);
         if (c->descriptors.pipes == 0)
             fl_plan_descriptors(c, c->program_fd, maps, count, &p->descriptors, p->calls);
-        p->shares_table = c->descriptors.pipes == 0 && fl_plan_shares_table(c, maps, count);
+        p->shares_table =
+            c->descriptors.pipes == 0 && fl_plan_shares_table(c, p->programs, maps, count);
     }
     free(maps);
     return p;

@@ -9,8 +9,9 @@ struct fl_map {
     size_t readers; /* for the plan: maps that still have to read `to` */
 };
 
-/* In one piece, for free(), but for `programs`; NULL: no memory. */
+/* NULL: no memory. */
 struct fl_prepared *fl_plan(const forkless_command *);
+void fl_plan_free(struct fl_prepared *);
 
 /*
  * The calls that make the descriptors of one child: `maps`, by `to` in ascending order and each
@@ -25,6 +26,7 @@ size_t fl_plan_calls(const forkless_command *, size_t maps);
 int fl_plan_gap(const forkless_command *, const struct fl_map *maps, size_t count, int n);
 
 /* Whether a child may begin in the caller's table of descriptors. */
-bool fl_plan_shares_table(const forkless_command *, const struct fl_map *maps, size_t count);
+bool fl_plan_shares_table(const forkless_command *, const char *const *programs,
+                          const struct fl_map *maps, size_t count);
 
 #endif

@@ -29,7 +29,7 @@ int forkless_quiesce(int64_t deadline_ns) {
     uint64_t last_birth = fl_slot_last_birth();
     forkless_child *slot;
     int rc = 0;
-    for (uint32_t number = 1; rc == 0 && (slot = fl_slot_number(number)); number++)
+    for (uint32_t number = 1; rc == 0 && (slot = fl_slot_by_number(number)); number++)
         rc = await(slot, last_birth, deadline_ns);
     fl_cancel_release(before);
     return rc;

@@ -366,7 +366,7 @@ void fl_reason(const char *path, int code, char *reason, size_t size) {
     switch (code) {
     case -E2BIG:
         say(&l, "the arguments and the environment", "", 0, " ",
-            "are too large for the kernel, or one string has more than 131071 bytes");
+            "are too large for the kernel, or one string is longer than 32 pages");
         break;
     case -EACCES:
     case -ELOOP:

@@ -15,12 +15,15 @@ static bool is_seen_from_here(const forkless_command *c, const char *path) {
     return !fl_has(c, FORKLESS_STEP_NAMESPACE) && (path[0] == '/' || !fl_has(c, FORKLESS_STEP_CWD));
 }
 
-/* What was found and is missing something else: the first, for that is the one meant. */
-static const char *found(const forkless_command *c, const char *const *programs) {
-    for (; *programs; programs++)
-        if (is_seen_from_here(c, *programs) &&
-            fl_syscall(SYS_faccessat, AT_FDCWD, (long)*programs, F_OK, 0, 0) == 0)
+/* What was found and is missing something else: the first, for that is the one meant. NULL: none;
+ * *all tells whether each could be looked at. */
+static const char *found(const forkless_command *c, const char *const *programs, bool *all) {
+    for (*all = true; *programs; programs++) {
+        bool seen = is_seen_from_here(c, *programs);
+        *all = *all && seen;
+        if (seen && fl_syscall(SYS_faccessat, AT_FDCWD, (long)*programs, F_OK, 0, 0) == 0)
             return *programs;
+    }
     return NULL;
 }
 
@@ -30,10 +33,11 @@ static void find_reason(const forkless_command *c, forkless_error *error) {
         return;
     if (c->program_fd >= 0 || (prepared->searches && error->code != -ENOENT))
         return;
-    const char *path = prepared->searches ? found(c, prepared->programs) : c->program;
-    if (!path)
+    bool all = true;
+    const char *path = prepared->searches ? found(c, prepared->programs, &all) : c->program;
+    if (!path && all)
         snprintf(error->reason, sizeof error->reason, "it is in no folder of the child's PATH");
-    else if (is_seen_from_here(c, path))
+    else if (path && is_seen_from_here(c, path))
         fl_reason(path, error->code, error->reason, sizeof error->reason);
 }
 

@@ -255,7 +255,7 @@ void *fl_slot_room(forkless_child *slot, size_t size) {
     return room_of(slot) + from;
 }
 
-forkless_child *fl_slot_number(uint32_t number) {
+forkless_child *fl_slot_by_number(uint32_t number) {
     struct pool *p = atomic_load_explicit(&pool, memory_order_acquire);
     if (!p || number > atomic_load_explicit(&p->fresh, memory_order_acquire))
         return NULL;

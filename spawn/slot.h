@@ -107,7 +107,7 @@ uint64_t fl_slot_last_birth(void);
 uint32_t fl_slot_busy_word(const forkless_child *);
 
 /* Every slot that was ever taken, by numbers from 1; NULL: no more. */
-forkless_child *fl_slot_number(uint32_t number);
+forkless_child *fl_slot_by_number(uint32_t number);
 
 void *fl_slot_stack(forkless_child *);
 enum { FL_STACK_SIZE = 16 * 1024 - 1024 };

@@ -46,14 +46,21 @@ struct fl_clone_args {
 #ifdef __clang__
 #define FL_BARE                                                                                    \
     __attribute__((no_sanitize("address", "thread", "memory", "undefined"),                        \
-                   disable_sanitizer_instrumentation))
+                   disable_sanitizer_instrumentation, no_instrument_function,                      \
+                   no_profile_instrument_function))
 #else
 #define FL_BARE                                                                                    \
     __attribute__((no_sanitize_address, no_sanitize_thread, no_sanitize_undefined,                 \
                    no_instrument_function, no_profile_instrument_function))
 #endif
 #define FL_CHILD_CODE FL_BARE __attribute__((no_stack_protector, noinline))
-#define FL_INLINE     FL_BARE __attribute__((always_inline)) static inline
+/* A compiler that is told to fill variables calls memset for a large one. */
+#if defined(__has_attribute) && __has_attribute(uninitialized)
+#define FL_UNSET __attribute__((uninitialized))
+#else
+#define FL_UNSET
+#endif
+#define FL_INLINE FL_BARE __attribute__((always_inline)) static inline
 
 /*
  * fl_syscall(number, a, b, c, d, e): the result, or -errno. fl_syscall6: the same with one more.

@@ -149,6 +149,12 @@ static void in_root(const char *root) {
     refuse(SYS_close_range, ENOSYS);
     for (int l = 0; l < 2; l++)
         fails(launchers[l], c, -ENOENT, FORKLESS_STEP_CLOSE, -1);
+    /* Nor where something else has the name. */
+    CHECK(mkdir("/proc", 0700) == 0 && mkdir("/proc/self", 0700) == 0 &&
+          mkdir("/proc/self/fd", 0700) == 0);
+    for (int l = 0; l < 2; l++)
+        fails(launchers[l], c, -ENOENT, FORKLESS_STEP_CLOSE, -1);
+    CHECK(rmdir("/proc/self/fd") == 0 && rmdir("/proc/self") == 0 && rmdir("/proc") == 0);
     check_no_child();
     _exit(0);
 }

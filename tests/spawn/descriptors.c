@@ -285,6 +285,13 @@ TEST(paths_of_descriptors) {
         CHECK_EQ(forkless_command_file(s.command, 0, text, O_RDONLY, 0), 0);
         show_run(&s, launchers[l], &seen);
         CHECK_EQ(seen_fd(&seen, 0)->inode, st.st_ino);
+        snprintf(text, sizeof text, "%d", file); /* from there, it is the same */
+        s = show_new();
+        CHECK_EQ(forkless_command_cwd(s.command, "/proc/self/fd"), 0);
+        CHECK_EQ(forkless_command_file(s.command, 0, text, O_RDONLY, 0), 0);
+        show_run(&s, launchers[l], &seen);
+        CHECK_EQ(seen_fd(&seen, 0)->inode, st.st_ino);
+        snprintf(text, sizeof text, "//proc/self/fd/%d", file);
     }
 }
 

@@ -283,11 +283,27 @@ TEST(b27_nothing_is_held) {
     close(listening(&port));
 }
 
+/* The job is written by the caller, whom the signal would end. */
+TEST(job_beyond_the_limit_of_files) {
+    static struct snapshot before;
+    const struct rlimit small = {4, 4};
+    with_helper();
+    forkless_command *c = helped(probe("exit", "7", NULL));
+    CHECK_EQ(setrlimit(RLIMIT_FSIZE, &small), 0);
+    for (int l = 0; l < 2; l++) {
+        fails(launchers[l], c, -EFBIG, FORKLESS_STEP_HELPER, -1);
+        if (l == 0)
+            snapshot_take(&before);
+    }
+    snapshot_check(&before);
+    forkless_command_free(c);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(b15_each_call_refused),    cmocka_unit_test(b32_killed_inside),
         cmocka_unit_test(given_up_before_the_exec), cmocka_unit_test(b112_a_copy_of_the_pipe),
-        cmocka_unit_test(b27_nothing_is_held),
+        cmocka_unit_test(b27_nothing_is_held),      cmocka_unit_test(job_beyond_the_limit_of_files),
     };
     return RUN(tests);
 }

@@ -1,12 +1,15 @@
 /* Limits of the process and of the kernel. */
 #include <errno.h>
 #include <fcntl.h>
+#include <pthread.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "support.h"
@@ -169,11 +172,64 @@ TEST(b98_no_address_space) {
     forkless_command_free(c);
 }
 
+/* ---- a limit of file sizes is no signal that dumps shared memory ---- */
+
+static void memory_beyond_the_limit(const struct route *r) {
+    static struct snapshot before;
+    const struct rlimit small = {2, 2};
+    for (int inherits = 0; inherits < 2; inherits++) {
+        forkless_command *c = probe("exit", "7", NULL);
+        CHECK_EQ(forkless_command_memory(c, 0, "hello", 5), 0);
+        if (inherits)
+            CHECK_EQ(forkless_command_mask(c, NULL), 0);
+        pid_t pid = forked();
+        if (pid == 0) {
+            ends(launched_so(r, c), FORKLESS_EXITED, 7);
+            CHECK_EQ(setrlimit(RLIMIT_FSIZE, &small), 0);
+            snapshot_take(&before);
+            fails(r->launch, c, -EFBIG, FORKLESS_STEP_MEMORY, 0);
+            snapshot_check(&before);
+            _exit(0);
+        }
+        int status;
+        CHECK_EQ(waitpid(pid, &status, 0), pid);
+        CHECK_EQ(status, 0);
+        forkless_command_free(c);
+    }
+}
+
+TEST(memory_beyond_the_limit_of_files) {
+    on_each_route(memory_beyond_the_limit);
+}
+
+/* Which it would be without a mask of its own: the caller's is the child's again. */
+static void inherits_its_mask(const struct route *r) {
+    static struct seen seen;
+    struct show s = show_new();
+    sigset_t mask;
+    sigemptyset(&mask);
+    sigaddset(&mask, SIGUSR2);
+    CHECK_EQ(pthread_sigmask(SIG_SETMASK, &mask, NULL), 0);
+    CHECK_EQ(forkless_command_memory(s.command, 0, "hello", 5), 0);
+    CHECK_EQ(forkless_command_mask(s.command, NULL), 0);
+    show_run(&s, r->launch, &seen);
+    CHECK_EQ(seen.blocked, 1ul << (SIGUSR2 - 1));
+}
+
+TEST(memory_leaves_the_mask) {
+    on_each_route(inherits_its_mask);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(b38_few_descriptors),    cmocka_unit_test(b38_swap_with_a_full_table),
-        cmocka_unit_test(b50_the_longest_string), cmocka_unit_test(b50_many_arguments),
-        cmocka_unit_test(b52_argument_zero),      cmocka_unit_test(b98_no_address_space),
+        cmocka_unit_test(b38_few_descriptors),
+        cmocka_unit_test(b38_swap_with_a_full_table),
+        cmocka_unit_test(b50_the_longest_string),
+        cmocka_unit_test(b50_many_arguments),
+        cmocka_unit_test(b52_argument_zero),
+        cmocka_unit_test(b98_no_address_space),
+        cmocka_unit_test(memory_beyond_the_limit_of_files),
+        cmocka_unit_test(memory_leaves_the_mask),
     };
     return RUN(tests);
 }

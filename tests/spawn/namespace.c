@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/mount.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -159,6 +160,30 @@ TEST(the_last_of_a_kind_counts) {
     close_namespaces();
 }
 
+/* A pidfd stands for all the namespaces of its process. */
+TEST(two_of_one_descriptor) {
+    open_namespaces();
+    int pidfd = (int)syscall(SYS_pidfd_open, holder, 0);
+    CHECK(pidfd >= 0);
+    if (setns(pidfd, CLONE_NEWUTS) < 0 && errno == EINVAL)
+        skip_test("setns takes no pidfd");
+    int own = open("/proc/self/ns/ipc", O_RDONLY | O_CLOEXEC);
+    char script[256];
+    snprintf(
+        script, sizeof script,
+        "test $(readlink /proc/self/ns/uts) = '%s' && test $(readlink /proc/self/ns/net) = '%s'",
+        others[1], others[3]);
+    forkless_command *c = command("/bin/sh", "-c", script, NULL);
+    CHECK_EQ(forkless_command_namespace(c, pidfd, CLONE_NEWIPC), 0);
+    CHECK_EQ(forkless_command_namespace(c, pidfd, CLONE_NEWUTS), 0);
+    CHECK_EQ(forkless_command_namespace(c, own, CLONE_NEWIPC), 0);
+    CHECK_EQ(forkless_command_namespace(c, pidfd, CLONE_NEWNET), 0);
+    for (int l = 0; l < 2; l++)
+        ends(launched(launchers[l], c), FORKLESS_EXITED, 0);
+    forkless_command_free(c);
+    close_namespaces();
+}
+
 /* ---- errors ---- */
 
 static void errors(const struct route *r) {
@@ -185,6 +210,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(each_namespace_on_each_route),
         cmocka_unit_test(the_last_of_a_kind_counts),
+        cmocka_unit_test(two_of_one_descriptor),
         cmocka_unit_test(b28_no_namespace),
     };
     return RUN(tests);

@@ -440,7 +440,7 @@ TEST(open_for_writing) {
 
 TEST(too_large) {
     static const char want[] = "the arguments and the environment are too large for the kernel, or "
-                               "one string has more than 131071 bytes";
+                               "one string is longer than 32 pages";
     static char large[131073];
     memset(large, 'a', sizeof large - 1);
     forkless_command *c = command("/bin/true", large, NULL);

@@ -136,6 +136,10 @@ TEST(b39_found_without_its_interpreter) {
     forkless_command *c = search("prog", path);
     CHECK_EQ(forkless_command_cwd(c, "/"), 0);
     misses(c, "prog", -ENOENT, "interpreter /nonexistent/sh");
+    /* Nor is anything said of a folder that cannot be seen from here. */
+    c = search("prog", "bad:missing");
+    CHECK_EQ(forkless_command_cwd(c, folder), 0);
+    misses(c, "prog", -ENOENT, NULL);
     remove_folder();
 }
 
