@@ -188,19 +188,20 @@ static bool is_past_it(const forkless_child *slot) {
            (is.st_dev != was.st_dev || is.st_ino != was.st_ino);
 }
 
+/* Nothing but the pipe's end wakes us: a report comes right before it. */
 static bool is_over(forkless_child *slot, int64_t *nap) {
-    struct pollfd poll = {.fd = slot->helped.ours, .events = POLLIN};
+    struct pollfd poll = {.fd = slot->helped.ours};
     struct timespec timeout = fl_timespec(*nap);
-    long rc = fl_syscall(SYS_ppoll, (long)&poll, 1, (long)&timeout, 0, 0);
-    if (rc > 0) {
-        rc = take_report(slot);
-        if (rc == 0 || slot->record.code < 0)
-            return true;
-    }
-    if (rc > 0 || rc == -EINTR || rc == -EAGAIN)
+    long rc = fl_syscall(SYS_ppoll, (long)&poll, 1, (long)&timeout, 0, 0), n;
+    if (rc == -EINTR)
         return false;
+    do
+        n = take_report(slot);
+    while (n > 0 || n == -EINTR);
+    if (n == 0 || slot->record.code < 0)
+        return true;
     timeout = fl_timespec(*nap);
-    if (rc < 0) /* a filter, or a host that closes what it does not know */
+    if (rc != 0) /* a filter, or a host that closes what it does not know */
         fl_syscall(SYS_nanosleep, (long)&timeout, 0, 0, 0, 0);
     if (*nap < LAST_NAP_NS)
         *nap *= 2;
