@@ -30,7 +30,8 @@ only_constructors() {
 @test "child.o has no undefined symbol: gcc" {
     for flags in -O0 -O1 -O2 -Os '-O3 -fstack-protector-all' '-O2 -fPIC' '-O2 -fno-builtin' \
         '-O2 -D_FORTIFY_SOURCE=2' '-O2 -fcf-protection=full' '-O2 -fstack-clash-protection' \
-        '-O2 -pg' '-O2 --coverage' '-O2 -finstrument-functions' '-O0 -fstack-check'; do
+        '-O2 -pg' '-O2 --coverage' '-O2 -finstrument-functions' '-O0 -fstack-check' \
+        '-O2 -ftrivial-auto-var-init=zero'; do
         # shellcheck disable=SC2086
         none gcc $flags
     done
@@ -38,7 +39,8 @@ only_constructors() {
 
 @test "child.o has no undefined symbol: clang" {
     for flags in -O0 -O1 -O2 -Os '-O3 -fstack-protector-all' '-O2 -fPIC' '-O2 -fcf-protection=full' \
-        '-O2 -fstack-clash-protection'; do
+        '-O2 -fstack-clash-protection' '-O2 -pg' '-O2 -finstrument-functions' \
+        '-O2 -ftrivial-auto-var-init=pattern'; do
         # shellcheck disable=SC2086
         none clang $flags
     done
