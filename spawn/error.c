@@ -14,7 +14,7 @@ static const struct {
     [FORKLESS_STEP_HELPER] = {"helper", "use the helper "},
     [FORKLESS_STEP_SLOT] = {"slot", "get memory for the child's stack and descriptors"},
     [FORKLESS_STEP_PIPE] = {"pipe", "make a pipe for the child's descriptor "},
-    [FORKLESS_STEP_CGROUP] = {"cgroup", "put the child into the cgroup of descriptor "},
+    [FORKLESS_STEP_CGROUP] = {"cgroup", "put the child into the cgroup "},
     [FORKLESS_STEP_CLONE] = {"clone", "create the child"},
     [FORKLESS_STEP_HANDLERS] = {"handlers", "reset the child's handler of signal "},
     [FORKLESS_STEP_NAMESPACE] = {"namespace", "enter the namespace of descriptor "},
@@ -73,11 +73,14 @@ int fl_error(forkless_error *error, int code, enum forkless_step step, int index
 }
 
 int forkless_error_print(const forkless_error *error, char *buffer, size_t size) {
+    if (!buffer)
+        size = 0;
     if (!error || error->code == 0)
         return snprintf(buffer, size, "no error");
-    char index[16] = "";
+    char index[32] = "";
     if (error->index >= 0 && !error->subject[0])
-        snprintf(index, sizeof index, "%d", error->index);
+        snprintf(index, sizeof index, "%s%d",
+                 error->step == FORKLESS_STEP_CGROUP ? "of descriptor " : "", error->index);
     const char *why = strerror(-error->code);
     if (error->step == FORKLESS_STEP_WAIT && error->code == -ETIMEDOUT)
         why = "it has not ended by the deadline";

@@ -103,8 +103,8 @@ typedef struct forkless_error {
 } forkless_error;
 
 /*
- * Writes one sentence without control characters, cut to `size` bytes with its terminator, and
- * returns the length that the whole sentence has, as snprintf does.
+ * Writes one sentence without control characters, cut to `size` bytes with its terminator (NULL:
+ * nothing), and returns the length that the whole sentence has, as snprintf does. NULL is no error.
  */
 int forkless_error_print(const forkless_error *error, char *buffer, size_t size);
 
@@ -480,7 +480,7 @@ int forkless_wait(forkless_child *child, int64_t deadline_ns, forkless_status *s
  * Ends the handle and closes its pidfd and pipes; NULL is fine. A child that still runs goes on,
  * and is the caller's to reap by other means, as after posix_spawn (waitpid, which finds it once it
  * has exec'd); one that fails before exec is reaped by the library, at the latest when the next
- * handle is freed.
+ * handle is freed or by forkless_quiesce().
  */
 void forkless_child_free(forkless_child *child);
 

@@ -31,6 +31,7 @@ int forkless_quiesce(int64_t deadline_ns) {
     int rc = 0;
     for (uint32_t number = 1; rc == 0 && (slot = fl_slot_by_number(number)); number++)
         rc = await(slot, last_birth, deadline_ns);
+    fl_slot_collect();
     fl_cancel_release(before);
     return rc;
 }

@@ -339,7 +339,9 @@ static bool look(struct look *l) {
     }
     if (l->code == -EACCES && say_forbidden(l, now.st_mode))
         return false;
-    if (l->code == -ETXTBSY)
+    if (l->code == -ETXTBSY && l->linker)
+        say(l, "it or its interpreter", "", 0, " ", "is open for writing");
+    else if (l->code == -ETXTBSY)
         say_it(l, "is open for writing");
     bool beyond = l->depth > MOST_SCRIPTS && !l->linker;
     if (l->code == -ELOOP && beyond)

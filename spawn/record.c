@@ -31,14 +31,16 @@ static void find_reason(const forkless_command *c, forkless_error *error) {
     const struct fl_prepared *prepared = atomic_load_explicit(&c->prepared, memory_order_acquire);
     if (c->helper && error->code == -EACCES) /* to another user */
         return;
-    if (c->program_fd >= 0 || (prepared->searches && error->code != -ENOENT))
+    if (c->program_fd >= 0)
         return;
-    bool all = true;
+    bool all = true, missing = error->code == -ENOENT;
     const char *path = prepared->searches ? found(c, prepared->programs, &all) : c->program;
-    if (!path && all)
+    if (!path && all && missing)
         snprintf(error->reason, sizeof error->reason, "it is in no folder of the child's PATH");
-    else if (path && is_seen_from_here(c, path))
+    if (path && is_seen_from_here(c, path))
         fl_reason(path, error->code, error->reason, sizeof error->reason);
+    if (!prepared->searches && missing && !error->reason[0] && !strchr(c->program, '/'))
+        snprintf(error->reason, sizeof error->reason, "it has no slash, and is not searched for");
 }
 
 int fl_record_error(const struct fl_record *r, const forkless_command *c, forkless_error *error) {
@@ -54,6 +56,7 @@ int fl_record_error(const struct fl_record *r, const forkless_command *c, forkle
         find_reason(c, error);
     if (error && r->step == FORKLESS_STEP_HELPER && r->code == -ENOTSUP)
         snprintf(error->reason, sizeof error->reason, "%s",
-                 r->from < 0 ? strerror(-r->from) : "it refuses: is it of another version?");
+                 r->from < 0 ? strerror(-r->from)
+                             : "it refuses: is it of another version, or the caller set-uid?");
     return r->code;
 }

@@ -178,7 +178,6 @@ void fl_slot_give(forkless_child *slot) {
     push(&pool->free, slot);
 }
 
-/* Frees what was retired and is done by now. */
 static void collect(struct pool *p) {
     if ((uint32_t)atomic_load_explicit(&p->retired, memory_order_relaxed) == 0)
         return;
@@ -191,6 +190,12 @@ static void collect(struct pool *p) {
         else
             push(&p->retired, slot);
     }
+}
+
+void fl_slot_collect(void) {
+    struct pool *p = atomic_load_explicit(&pool, memory_order_acquire);
+    if (p)
+        collect(p);
 }
 
 void fl_slot_end(forkless_child *slot) {

@@ -90,6 +90,9 @@ void fl_slot_give(forkless_child *);
  */
 void fl_slot_end(forkless_child *);
 
+/* Gives back those that were ended and whose children are done with them by now. */
+void fl_slot_collect(void);
+
 /* False for a handle that came through a fork: its memory has been wiped. */
 bool fl_slot_is_ours(const forkless_child *);
 /* False for NULL and for a handle that was freed, as long as no other child has its slot. */

@@ -2,6 +2,7 @@
 #include <errno.h>
 #include <limits.h>
 #include <signal.h>
+#include <stdio.h>
 
 #include "arch/syscall.h"
 #include "cancel.h"
@@ -125,6 +126,9 @@ static int launch(forkless_child *slot, const struct request *r, forkless_error 
         bool cgroup = slot->cgroup >= 0 && pid != -EAGAIN && pid != -ENOMEM;
         rc = fl_error(error, (int)pid, cgroup ? FORKLESS_STEP_CGROUP : FORKLESS_STEP_CLONE,
                       cgroup ? slot->cgroup : -1, NULL);
+        if (error && pid == -ENOTSUP)
+            snprintf(error->reason, sizeof error->reason,
+                     "clone3 is refused, and vfork does not share memory here");
     } else {
         slot->pid = (pid_t)pid;
         if (slot->mechanism == FORKLESS_CLONE3_VM)

@@ -98,6 +98,12 @@ static const struct fault {
      FILE_FD},
     {"placing", {FAIL_OF(dup3, EIO, 1, FILE_FD)}, SESSION, ALL, FORKLESS_STEP_FILE, FILE_FD},
     {"memfd_create", {FAIL(memfd_create, ENFILE)}, SESSION, ALL, FORKLESS_STEP_MEMORY, MEMORY_FD},
+    {"blocking SIGXFSZ",
+     {FAIL_OF(rt_sigprocmask, EIO, 0, SIG_BLOCK)},
+     SESSION,
+     ALL,
+     FORKLESS_STEP_MEMORY,
+     MEMORY_FD},
     {"pwrite64", {FAIL(pwrite64, ENOSPC)}, SESSION, ALL, FORKLESS_STEP_MEMORY, MEMORY_FD},
     {"placing memory",
      {FAIL_OF(dup3, EIO, 1, MEMORY_FD)},
@@ -170,13 +176,14 @@ static const struct fault {
      -1},
 };
 
-static void set_descriptors(forkless_command *c) {
+static void set_descriptors(forkless_command *c, enum variant v) {
     CHECK_EQ(forkless_command_fd(c, KEPT, KEPT), 0);
     CHECK_EQ(forkless_command_fd(c, MOVED, 2), 0);
     CHECK_EQ(forkless_command_fd(c, 1, 2), 0);
     CHECK_EQ(forkless_command_fd(c, 2, 1), 0);
     CHECK_EQ(forkless_command_file(c, FILE_FD, "/dev/null", FILE_FLAGS, 0), 0);
-    CHECK_EQ(forkless_command_memory(c, MEMORY_FD, "data", 4), 0);
+    if (v != FOREGROUND) /* both block a signal */
+        CHECK_EQ(forkless_command_memory(c, MEMORY_FD, "data", 4), 0);
     CHECK_EQ(forkless_command_pipe(c, PIPE_FD, FORKLESS_READS), 0);
     CHECK_EQ(forkless_command_same(c, SAME_FD, FILE_FD), 0);
 }
@@ -195,7 +202,7 @@ static void set_scheduling(forkless_command *c) {
 
 static forkless_command *full(enum variant v, int program) {
     forkless_command *c = probe("exit", "7", NULL);
-    set_descriptors(c);
+    set_descriptors(c, v);
     set_scheduling(c);
     CHECK_EQ(forkless_command_umask(c, 077), 0);
     CHECK_EQ(v == CWD_FD ? forkless_command_cwd_fd(c, KEPT) : forkless_command_cwd(c, "/"), 0);

@@ -213,6 +213,10 @@ TEST(b46_no_search) {
     CHECK_EQ(chdir("/"), 0);
     for (int l = 0; l < 2; l++)
         fails(launchers[l], c, -ENOENT, FORKLESS_STEP_EXEC, -1);
+    forkless_child *child;
+    forkless_error error;
+    CHECK_EQ(forkless_spawn(c, &child, &error), -ENOENT);
+    CHECK(strcmp(error.reason, "it has no slash, and is not searched for") == 0);
     forkless_command_free(c);
 }
 

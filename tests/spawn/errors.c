@@ -256,6 +256,11 @@ TEST(errors_print_as_one_sentence) {
     e = (forkless_error){.code = 0};
     check_sentence(&e, "no error");
     check_sentence(NULL, "no error");
+    e = (forkless_error){.code = -ENOENT, .step = FORKLESS_STEP_EXEC, .subject = "/bin/x"};
+    CHECK_EQ(forkless_error_print(&e, NULL, 10), 48);
+    strcpy(e.subject, "a\xc2\x9b"
+                      "b\xc3\xa9");
+    check_sentence(&e, "cannot execute a??b\xc3\xa9: No such file or directory");
     for (int s = -1; s < 100; s++) {
         char text[512];
         e = (forkless_error){.code = -EIO, .step = (enum forkless_step)s};

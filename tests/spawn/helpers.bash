@@ -34,7 +34,7 @@ refused() {
     for how in spawn start; do
         for program in /bin/true /nonexistent; do
             run -0 timeout 15 "$@" "$launch" "$how" "$program"
-            [[ ${lines[1]} == 'clone: cannot create the child: Operation not supported' ]]
+            [[ ${lines[1]} == 'clone: cannot create the child: Operation not supported (clone3 is refused'* ]]
         done
     done
 }

@@ -25,6 +25,16 @@ static bool waits(pthread_t t) {
     return pthread_tryjoin_np(t, NULL) == EBUSY;
 }
 
+/* Those that failed and whose handle is freed are reaped. */
+TEST(b30_failures_that_nobody_waits_for) {
+    forkless_command *c = command("/nonexistent", NULL);
+    for (int i = 0; i < 20; i++)
+        forkless_child_free(launched(forkless_start, c));
+    CHECK_EQ(forkless_quiesce(FORKLESS_NEVER), 0);
+    check_no_child();
+    forkless_command_free(c);
+}
+
 TEST(nothing_to_wait_for) {
     CHECK_EQ(forkless_quiesce(0), 0);
     CHECK_EQ(forkless_quiesce(FORKLESS_NEVER), 0);
@@ -266,6 +276,7 @@ TEST(handles_that_came_through_a_fork) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(b30_failures_that_nobody_waits_for),
         cmocka_unit_test(nothing_to_wait_for),
         cmocka_unit_test(one_before_its_exec),
         cmocka_unit_test(all_who_wait_are_woken),

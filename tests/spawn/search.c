@@ -87,10 +87,10 @@ static _Noreturn void b42_as_another(void) {
     CHECK(geteuid() != 0 || setresuid(65534, 65534, 65534) == 0);
     finds(search("prog", "noexec:unreadable:folders:file:missing:good"), 7);
     finds(search("prog", "good:noexec"), 7);
-    misses(search("prog", "noexec:unreadable:missing"), "prog", -EACCES, NULL);
+    misses(search("prog", "noexec:unreadable:missing"), "prog", -EACCES, "it is not executable");
     misses(search("prog", "unreadable:missing"), "prog", -EACCES, NULL);
-    misses(search("prog", "missing:noexec:file"), "prog", -EACCES, NULL);
-    misses(search("prog", "folders:missing"), "prog", -EACCES, NULL);
+    misses(search("prog", "missing:noexec:file"), "prog", -EACCES, "it is not executable");
+    misses(search("prog", "folders:missing"), "prog", -EACCES, "it is a folder");
     misses(search("prog", "missing:file:sub"), "prog", -ENOENT, nowhere);
     _exit(0);
 }
@@ -118,8 +118,8 @@ TEST(b48_what_is_no_program_ends_the_search) {
     enter_folder();
     make("bad/prog", "exit 8\n", 0755);
     make_script("good/prog", 7);
-    misses(search("prog", "bad:good"), "prog", -ENOEXEC, NULL);
-    misses(search("prog", "good/prog:missing:bad:good"), "prog", -ENOEXEC, NULL);
+    misses(search("prog", "bad:good"), "prog", -ENOEXEC, "it has no #! line");
+    misses(search("prog", "good/prog:missing:bad:good"), "prog", -ENOEXEC, "it has no #! line");
     finds(search("prog", "good:bad"), 7);
     remove_folder();
 }
