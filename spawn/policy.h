@@ -1,11 +1,11 @@
-/* Which mechanism a call takes. Written by scripts/choose-strategy from
- * results/reference/2026-11-30-standard.jsonl: medians at 1 GiB, paced, of the floors. Private. */
+/* Which mechanism a call takes. Private. Written by scripts/choose-strategy from
+ * results/reference/2026-11-30T08-standard.jsonl: medians at 1 GiB, paced, of the floors. */
 #ifndef FL_POLICY_H
 #define FL_POLICY_H
 
-/* The exec is known after 71 us with clone3_vm (ready), 66.9 us with clone3_vfork (call). */
+/* The exec is known after 452.6 us with clone3_vm (ready), 346.9 us with clone3_vfork (call). */
 #define FL_SPAWN_MECHANISM FORKLESS_CLONE3_VFORK
-/* The caller is held for 17.4 us with clone3_vm, 66.9 us with clone3_vfork (call). */
+/* The caller is held for 82 us with clone3_vm, 346.9 us with clone3_vfork (call). */
 #define FL_START_MECHANISM FORKLESS_CLONE3_VM
 
 #endif

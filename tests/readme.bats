@@ -50,7 +50,7 @@ setup() { cd "$BATS_FILE_TMPDIR" || return; }
 @test "what stands between the markers is what the run says, and the files that are linked are there" {
     cp "$SOURCE/README.md" README.md
     mkdir -p docs results/reference
-    run=$(grep -oE 'results/reference/[a-z0-9-]+-standard\.jsonl' README.md | sort -u)
+    run=$(grep -m1 -oE 'results/reference/[A-Za-z0-9-]+-standard\.jsonl' README.md | sort -u)
     cp "$SOURCE/$run" results/reference/
     "$BUILD/reports/forkless-report" --splice README.md "$run"
     cmp README.md "$SOURCE/README.md"
