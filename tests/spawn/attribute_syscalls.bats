@@ -42,8 +42,8 @@ counts() {
     exec 20</
     table "fchdir setpgid close_range $default_tail" cwd_fd group /bin/true
     table "close_range rt_sigaction rt_sigaction $tail" sigint /bin/true
-    table "umask chdir setsid close_range prlimit64 prctl ioprio_set sched_setaffinity setpriority \
-sched_setscheduler $default_tail" scheduler nice affinity io_priority no_new_privs rlimit session cwd umask /bin/true
+    table "umask chdir setsid close_range prlimit64 prctl rt_sigaction ioprio_set sched_setaffinity \
+setpriority sched_setscheduler $tail" scheduler nice affinity io_priority no_new_privs rlimit session cwd umask /bin/true
 }
 
 @test "all signals take 62 calls, a death signal three" {
@@ -54,9 +54,9 @@ sched_setscheduler $default_tail" scheduler nice affinity io_priority no_new_pri
     [[ $child == "close_range prctl getppid $default_tail" ]]
 }
 
-@test "each descriptor takes one or two calls, a memory three, a pipe three of the parent" {
+@test "each descriptor takes one or two calls, a memory four, a pipe three of the parent" {
     table "close_range openat dup3 $default_tail" file /bin/true
-    table "close_range memfd_create pwrite64 dup3 $default_tail" memory /bin/true
+    table "close_range memfd_create rt_sigprocmask pwrite64 dup3 $default_tail" memory /bin/true
     table "close_range memfd_create dup3 $default_tail" empty /bin/true
     table "close_range dup3 $default_tail" same /bin/true
     for how in spawn start; do
