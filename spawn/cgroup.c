@@ -1,7 +1,7 @@
 /*
- * A child that is born in a frozen cgroup holds its caller until that is thawed. One that meets the
- * limit of its cgroup's memory before its exec takes whoever shares the memory along. Both can
- * still come about a moment later; what can be seen is refused.
+ * A child that is born in a frozen cgroup holds its caller until that is thawed: such a one is
+ * refused. One that meets the limit of its cgroup's memory before its exec takes whoever shares the
+ * memory along: it joins when it has memory of its own. Both can still come about a moment later.
  */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE
@@ -31,7 +31,7 @@ static long read_file(int folder, const char *name, char *buffer, size_t size) {
     if (fd < 0)
         return is_lack(fd) ? fd : 0;
     long n = fl_syscall(SYS_read, fd, (long)buffer, (long)size - 1, 0, 0);
-    fl_syscall(SYS_close, fd, 0, 0, 0, 0);
+    fl_close(fd);
     buffer[n > 0 ? n : 0] = '\0';
     return n > 0 ? n : 0;
 }
@@ -64,7 +64,7 @@ static long is_limited_above(int folder) {
             return is_lack(above) ? above : 0;
         bool inside = is_cgroup((int)above);
         long limited = inside ? is_limited((int)above) : 0;
-        fl_syscall(SYS_close, above, 0, 0, 0, 0);
+        fl_close(above);
         if (limited != 0 || !inside)
             return limited;
     }

@@ -235,14 +235,11 @@ FL_CHILD_CODE _Noreturn static void execute(forkless_child *slot) {
     else
         for (const char *const *program = prepared->programs; *program; program++) {
             long rc = raw(SYS_execve, (long)*program, argv, envp);
-            if (rc == -EACCES)
+            bool goes_on = rc == -EACCES || rc == -ENOENT || rc == -ENOTDIR;
+            if (rc == -EACCES || !goes_on || !prepared->searches)
                 code = rc;
-            if (rc != -EACCES && rc != -ENOENT && rc != -ENOTDIR) {
-                code = rc;
+            if (!goes_on)
                 break;
-            }
-            if (!prepared->searches)
-                code = rc;
         }
     fail_at(slot, FORKLESS_STEP_EXEC, -1, code);
 }

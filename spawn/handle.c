@@ -7,6 +7,7 @@
 #include "arch/syscall.h"
 #include "cancel.h"
 #include "helper.h"
+#include "own.h"
 #include "pipe.h"
 #include "reap.h"
 
@@ -60,7 +61,7 @@ int fl_pidfd(forkless_child *child) {
     if (fd < 0)
         return fd;
     if (!still_ours(child)) {
-        fl_syscall(SYS_close, fd, 0, 0, 0, 0);
+        fl_close(fd);
         return -ESRCH;
     }
     child->pidfd = fd;
@@ -110,8 +111,7 @@ static void end(forkless_child *child) {
     fl_pipes_close_ours(child);
     fl_helper_close_ours(child);
     fl_slot_end(child);
-    if (fd >= 0)
-        fl_syscall(SYS_close, fd, 0, 0, 0, 0);
+    fl_close(fd);
 }
 
 void forkless_child_free(forkless_child *child) {

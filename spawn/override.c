@@ -45,17 +45,10 @@ static bool copy_arguments(forkless_child *slot, const char *const *more) {
     return true;
 }
 
-static struct fl_map *place_of(struct fl_map *maps, size_t count, int to) {
-    struct fl_map *m = maps;
-    while (m < maps + count && m->to < to)
-        m++;
-    return m;
-}
-
 static void insert(struct fl_map *maps, size_t *count, int to, int from) {
-    struct fl_map *m = place_of(maps, *count, to);
-    memmove(m + 1, m, (size_t)(maps + *count - m) * sizeof *m);
-    *m = (struct fl_map){.to = to, .from = from};
+    size_t i = fl_map_place(maps, *count, to);
+    memmove(&maps[i + 1], &maps[i], (*count - i) * sizeof *maps);
+    maps[i] = (struct fl_map){.to = to, .from = from};
     (*count)++;
 }
 
@@ -73,7 +66,7 @@ static int replace(const struct fl_descriptors *d, struct fl_map *maps, size_t *
         if (own < d->count && d->sources[own].kind != FL_FROM)
             return -EEXIST;
         if (own < d->count)
-            place_of(maps, *count, to)->from = from;
+            maps[fl_map_place(maps, *count, to)].from = from;
         else
             insert(maps, count, to, from);
     }
@@ -156,7 +149,7 @@ static bool add_helper(forkless_child *slot, struct fl_map *maps, size_t *count)
 
 static int plan(forkless_child *slot, const forkless_override *o, forkless_error *error) {
     const struct fl_descriptors *d = &slot->command->descriptors;
-    size_t over = o ? o->map_count : 0, most = d->count + over, count = 0;
+    size_t over = o ? o->map_count : 0, most = d->count + over;
     if (slot->helped.used)
         most += (size_t)slot->helped.count;
     bool few = over < ROOM_FOR && most < ROOM_FOR; /* both: the sum may be over the top */
@@ -165,9 +158,7 @@ static int plan(forkless_child *slot, const forkless_override *o, forkless_error
         maps ? fl_slot_room(slot, fl_plan_calls(slot->command, most) * sizeof *calls) : NULL;
     if (!calls)
         return fl_error(error, -E2BIG, FORKLESS_STEP_ARGUMENT, -1, NULL);
-    for (size_t i = 0; i < d->count; i++)
-        if (d->sources[i].kind == FL_FROM)
-            maps[count++] = (struct fl_map){.to = d->sources[i].to, .from = d->sources[i].from};
+    size_t count = fl_maps_of(d, maps);
     int rc = replace(d, maps, &count, o ? o->maps : NULL, over);
     if (rc < 0)
         return fl_error(error, rc, FORKLESS_STEP_ARGUMENT, -1, NULL);

@@ -22,11 +22,8 @@ int fl_pipes_open(forkless_child *slot, forkless_error *error) {
         if (d->sources[i].kind != FL_PIPE)
             continue;
         int rc = open_pipe(&slot->pipes[slot->pipe_count], &d->sources[i]);
-        if (rc < 0) {
-            fl_pipes_close_theirs(slot);
-            fl_pipes_close_ours(slot);
+        if (rc < 0)
             return fl_error(error, rc, FORKLESS_STEP_PIPE, d->sources[i].to, NULL);
-        }
         slot->pipe_count++;
     }
     return 0;

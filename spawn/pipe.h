@@ -4,7 +4,9 @@
 
 #include "slot.h"
 
-/* Makes those that the command asks for. On an error none is left, and it is told. */
+/* Makes those that the command asks for. An error is told, and what was made is the slot's to
+ * close.
+ */
 int fl_pipes_open(forkless_child *, forkless_error *);
 /* The ends that the child has by now. */
 void fl_pipes_close_theirs(forkless_child *);

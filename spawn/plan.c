@@ -51,16 +51,21 @@ static void emit_map(struct plan *p, const struct fl_map *map) {
     emit_move(p, FL_CALL, SYS_dup3, map->to, map->from, map->from, map->to);
 }
 
-static size_t find(const struct plan *p, int to) {
-    size_t low = 0, high = p->count;
+size_t fl_map_place(const struct fl_map *maps, size_t count, int to) {
+    size_t low = 0, high = count;
     while (low < high) {
         size_t middle = low + (high - low) / 2;
-        if (p->maps[middle].to < to)
+        if (maps[middle].to < to)
             low = middle + 1;
         else
             high = middle;
     }
-    return low < p->count && p->maps[low].to == to ? low : p->count;
+    return low;
+}
+
+static size_t find(const struct plan *p, int to) {
+    size_t i = fl_map_place(p->maps, p->count, to);
+    return i < p->count && p->maps[i].to == to ? i : p->count;
 }
 
 /* Carries out a map, if nobody reads its target, then the one that it alone held back, and so on.
@@ -246,13 +251,12 @@ bool fl_plan_shares_table(const forkless_command *c, const char *const *programs
     return low;
 }
 
-static struct fl_map *maps_of(const struct fl_descriptors *d, size_t *count) {
-    struct fl_map *maps = malloc((d->count + 1) * sizeof *maps);
-    *count = 0;
-    for (size_t i = 0; maps && i < d->count; i++)
+size_t fl_maps_of(const struct fl_descriptors *d, struct fl_map *maps) {
+    size_t count = 0;
+    for (size_t i = 0; i < d->count; i++)
         if (d->sources[i].kind == FL_FROM)
-            maps[(*count)++] = (struct fl_map){.to = d->sources[i].to, .from = d->sources[i].from};
-    return maps;
+            maps[count++] = (struct fl_map){.to = d->sources[i].to, .from = d->sources[i].from};
+    return count;
 }
 
 /* What stands before the descriptors, and what behind them. */
@@ -316,8 +320,8 @@ void fl_plan_free(struct fl_prepared *p) {
 }
 
 struct fl_prepared *fl_plan(const forkless_command *c) {
-    size_t count;
-    struct fl_map *maps = maps_of(&c->descriptors, &count);
+    struct fl_map *maps = malloc((c->descriptors.count + 1) * sizeof *maps);
+    size_t count = maps ? fl_maps_of(&c->descriptors, maps) : 0;
     size_t most = fl_plan_calls(c, count), helped = may_be_helped(c) ? helped_size(c) : 0;
     struct fl_prepared *p = maps ? calloc(1, sizeof *p + most * sizeof *p->calls + helped) : NULL;
     if (p && !find_programs(c, p)) {

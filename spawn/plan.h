@@ -9,6 +9,11 @@ struct fl_map {
     size_t readers; /* for the plan: maps that still have to read `to` */
 };
 
+/* The first map whose `to` is not below the one asked for, or `count`. */
+size_t fl_map_place(const struct fl_map *maps, size_t count, int to);
+/* Those of the command itself, by `to`: how many. `maps` has room for one of each source. */
+size_t fl_maps_of(const struct fl_descriptors *, struct fl_map *maps);
+
 /* NULL: no memory. */
 struct fl_prepared *fl_plan(const forkless_command *);
 void fl_plan_free(struct fl_prepared *);
