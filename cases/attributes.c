@@ -189,7 +189,7 @@ const struct attribute attributes[] = {
     {.name = "death_signal", .set = set_death_signal, .holds = true},
     {.name = "namespace", .set = set_namespace},
     {.name = "cgroup", .set = set_cgroup, .holds = true},
-    {.name = "uid", .set = set_uid},
+    {.name = "uid", .set = set_uid, .helped = true},
     {.name = "all", .set = set_all, .holds = true},
 };
 const size_t attribute_count = sizeof attributes / sizeof *attributes;

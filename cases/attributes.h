@@ -12,7 +12,8 @@ struct attribute {
     /* 0, a descriptor that has to be open as long as children are started, or -errno; NULL: nothing
      * to ask for. */
     int (*set)(forkless_command *);
-    bool holds; /* the caller of start too: its children are made by clone3_vfork */
+    bool holds;  /* the caller of start too: its children are made by clone3_vfork */
+    bool helped; /* by forkless-exec */
 };
 
 /* Its first is `none`. Whatever names attributes takes them from here. */

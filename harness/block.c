@@ -263,14 +263,22 @@ static void open_helper(void) {
     forkless_command_free(command);
 }
 
+static bool needs_helper(const struct block *b) {
+    bool needs = false;
+    for (size_t i = 0; i < b->count; i++)
+        needs |= b->cells[i].cell.attribute->helped;
+    return needs;
+}
+
 static int prepare(struct block *b) {
     /* A group of its own, so that the runner can end the targets with it; no block outlives its
      * runner. */
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     setpgid(0, 0);
     fcntl(BLOCK_OUT, F_SETFD, FD_CLOEXEC);
-    open_helper();
     int rc = read_order(b);
+    if (rc == 0 && needs_helper(b))
+        open_helper();
     if (rc == 0)
         rc = limit_memory(b);
     if (rc == 0)
