@@ -14,27 +14,12 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "others.h"
 #include "support.h"
 
 static struct seen seen;
 
 /* ---- B18: nobody else's child holds a pipe ---- */
-
-static atomic_bool done;
-
-static void *fork_and_system(void *unused) {
-    while (!done) {
-        pid_t pid = forked();
-        if (pid == 0) {
-            nap(1000);
-            _exit(0);
-        }
-        CHECK_EQ(waitpid(pid, NULL, 0), pid);
-        CHECK_EQ(system("exit 0"), 0);
-        nap(1000);
-    }
-    return unused;
-}
 
 static void *feed_cats(void *launch) {
     forkless_status status;

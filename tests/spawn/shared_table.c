@@ -2,7 +2,6 @@
  * The child of a held caller begins in its caller's table of descriptors and leaves it with its
  * first call: nothing that it does may be seen there.
  */
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
@@ -17,6 +16,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "others.h"
 #include "support.h"
 
 /* ---- 200 descriptors that one thread knows and watches ---- */
@@ -24,7 +24,6 @@
 enum { FIRST = 300, KNOWN = 200 };
 
 static struct stat known[KNOWN];
-static atomic_bool done;
 static atomic_int looks;
 
 static void open_known(void) {
@@ -111,31 +110,8 @@ static void *spawn_all(void *unused) {
     return unused;
 }
 
-static void kill_children_of(const char *task) {
-    char path[300], text[4096];
-    snprintf(path, sizeof path, "/proc/self/task/%s/children", task);
-    int fd = open(path, O_RDONLY | O_CLOEXEC);
-    ssize_t size = read(fd, text, sizeof text - 1);
-    close(fd);
-    text[size > 0 ? size : 0] = '\0';
-    char *at = text;
-    for (long pid; (pid = strtol(at, &at, 10)) > 0;)
-        kill((pid_t)pid, SIGKILL);
-}
-
-static void *kill_children(void *unused) {
-    while (!done) {
-        DIR *tasks = opendir("/proc/self/task");
-        for (struct dirent *e; (e = readdir(tasks));)
-            if (e->d_name[0] != '.')
-                kill_children_of(e->d_name);
-        closedir(tasks);
-        nap(200);
-    }
-    return unused;
-}
-
 static void beside_spawns(bool with_killer) {
+    int between_looks = 200;
     pthread_t threads[8];
     int n = 0;
     open_known();
@@ -143,7 +119,7 @@ static void beside_spawns(bool with_killer) {
     for (long i = 0; i < 3; i++)
         threads[n++] = thread(juggle, (void *)i);
     if (with_killer)
-        threads[n++] = thread(kill_children, NULL);
+        threads[n++] = thread(kill_children, &between_looks);
     pthread_t spawner = thread(spawn_all, NULL);
     spawn_all(NULL);
     CHECK_EQ(pthread_join(spawner, NULL), 0);

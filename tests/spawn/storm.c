@@ -11,34 +11,10 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "others.h"
 #include "support.h"
 
-static atomic_bool done;
-
 /* ---- what others do meanwhile ---- */
-
-static void *allocate(void *unused) {
-    while (!done) {
-        void *blocks[16];
-        for (size_t i = 0; i < 16; i++)
-            blocks[i] = malloc((size_t)64 << (i % 12));
-        for (size_t i = 0; i < 16; i++)
-            free(blocks[i]);
-        sched_yield();
-    }
-    return unused;
-}
-
-static void *change_environment(void *unused) {
-    for (unsigned i = 0; !done; i++) {
-        char name[16];
-        snprintf(name, sizeof name, "NAME%u", i % 50);
-        setenv(name, "value", 1);
-        unsetenv(name);
-        sched_yield();
-    }
-    return unused;
-}
 
 static void *fork_and_exit(void *unused) {
     while (!done) {
@@ -193,20 +169,6 @@ TEST(one_that_is_held_delays_no_other) {
 }
 
 /* ---- B18: nobody else's child holds a pipe ---- */
-
-static void *fork_and_system(void *unused) {
-    while (!done) {
-        pid_t pid = forked();
-        if (pid == 0) {
-            nap(1000);
-            _exit(0);
-        }
-        CHECK_EQ(waitpid(pid, NULL, 0), pid);
-        CHECK_EQ(system("exit 0"), 0);
-        nap(1000);
-    }
-    return unused;
-}
 
 static void *feed_cats(void *launch) {
     forkless_status status;

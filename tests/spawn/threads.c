@@ -1,5 +1,4 @@
 /* Many threads: cancelled, allocating, writing programs, killing each other's children. */
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
@@ -13,34 +12,10 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "others.h"
 #include "support.h"
 
-static atomic_bool done;
-
 /* ---- B25: others hold the locks of malloc and environ ---- */
-
-static void *allocate(void *unused) {
-    while (!done) {
-        void *blocks[16];
-        for (size_t i = 0; i < 16; i++)
-            blocks[i] = malloc((size_t)64 << (i % 12));
-        for (size_t i = 0; i < 16; i++)
-            free(blocks[i]);
-        sched_yield();
-    }
-    return unused;
-}
-
-static void *change_environment(void *unused) {
-    for (unsigned i = 0; !done; i++) {
-        char name[16];
-        snprintf(name, sizeof name, "NAME%u", i % 50);
-        setenv(name, "value", 1);
-        unsetenv(name);
-        sched_yield();
-    }
-    return unused;
-}
 
 static void *spawn_and_fail(void *commands) {
     forkless_command **c = commands;
@@ -69,29 +44,6 @@ TEST(b25_while_others_allocate) {
 }
 
 /* ---- B32, B114: a thread that kills every child it sees ---- */
-
-static void kill_children_of(const char *task) {
-    char path[300], text[4096];
-    snprintf(path, sizeof path, "/proc/self/task/%s/children", task);
-    int fd = open(path, O_RDONLY | O_CLOEXEC);
-    ssize_t size = read(fd, text, sizeof text - 1);
-    close(fd);
-    text[size > 0 ? size : 0] = '\0';
-    char *at = text;
-    for (long pid; (pid = strtol(at, &at, 10)) > 0;)
-        kill((pid_t)pid, SIGKILL);
-}
-
-static void *kill_children(void *unused) {
-    while (!done) {
-        DIR *tasks = opendir("/proc/self/task");
-        for (struct dirent *e; (e = readdir(tasks));)
-            if (e->d_name[0] != '.')
-                kill_children_of(e->d_name);
-        closedir(tasks);
-    }
-    return unused;
-}
 
 static void survive_killer(int n) {
     forkless_command *plain = probe("exit", "7", NULL), *piped = probe("exit", "7", NULL);
