@@ -1,45 +1,9 @@
 #!/usr/bin/env bats
-# The program forkless-report: its pages against golden ones, its refusals, its exit codes.
-# shellcheck disable=SC2016  # the sentences quote names in backticks
+# The program forkless-report: its pages against golden ones, its exit codes.
 # To make the golden pages anew, after looking at the difference: GOLDEN=write bats report.bats
+# shellcheck disable=SC2016,SC2154  # the sentences quote names in backticks; setup and run set the variables
 
-bats_require_minimum_version 1.5.0
-
-setup() {
-    here=$BATS_TEST_DIRNAME
-    report=${FORKLESS_REPORT:?}
-    bounds=$here/../../results/bounds.json
-    cd "$here/runs" || return
-}
-
-# golden NAME STATUS ARGUMENT...: the page, its exit code, its silence and its width.
-golden() {
-    local page=$here/golden/$1.txt found=$BATS_TEST_TMPDIR/page status=0 expected=$2
-    shift 2
-    "$report" "$@" >"$found" 2>"$BATS_TEST_TMPDIR/talk" || status=$?
-    [ "${GOLDEN:-}" != write ] || cp "$found" "$page"
-    diff -u "$page" "$found"
-    [ "$status" -eq "$expected" ]
-    [ ! -s "$BATS_TEST_TMPDIR/talk" ]
-    [ "$(wc -L <"$found")" -le 80 ]
-}
-
-# refused SENTENCE ARGUMENT...: nothing on stdout, one sentence on stderr, exit 2.
-refused() {
-    local status=0 expected="${report##*/}: $1"
-    shift
-    "$report" "$@" >"$BATS_TEST_TMPDIR/page" 2>"$BATS_TEST_TMPDIR/talk" || status=$?
-    diff -u <(echo "$expected") "$BATS_TEST_TMPDIR/talk"
-    [ "$status" -eq 2 ]
-    [ ! -s "$BATS_TEST_TMPDIR/page" ]
-}
-
-# changed LINE SED_SCRIPT: the run one-round with one line changed, in the file `bad`.
-changed() {
-    cd "$BATS_TEST_TMPDIR" || return
-    sed "$1 $2" "$here/runs/one-round.jsonl" >bad
-    ! cmp -s bad "$here/runs/one-round.jsonl"
-}
+load report
 
 @test "a quick run" { golden quick 0 quick.jsonl; }
 
@@ -107,10 +71,6 @@ PAGE
     run -2 "$report" --predict 1GiB --bounds "$bounds" quick.jsonl
     [[ $output == *"--bounds and --predict exclude each other"* ]]
 }
-
-@test "bounds of a standard run" { golden bounds-standard 5 --bounds "$bounds" standard.jsonl; }
-
-@test "bounds of a quick run" { golden bounds-quick 0 --bounds "$bounds" quick.jsonl; }
 
 @test "a killed run: the line that was cut off is dropped" {
     head -c 60000 quick.jsonl >"$BATS_TEST_TMPDIR/killed.jsonl"
@@ -231,103 +191,6 @@ shifted() {
     done
 }
 
-@test "not a results file" {
-    cd "$BATS_TEST_TMPDIR"
-    refused "absent: cannot be opened: No such file or directory" absent
-    refused ".: cannot be read: Is a directory" .
-    : >bad
-    refused "bad: the file is empty" bad
-    echo '{"kind":"benchmark"}' >bad
-    refused "bad:1: this is no forkless results file" bad
-    echo 'hello' >bad
-    refused "bad:1: this is no forkless results file" bad
-    echo '[1]' >bad
-    refused "bad:1: this is no forkless results file" bad
-    head -c 100 "$here/runs/quick.jsonl" >bad
-    refused "bad: there is no complete line: no run began" bad
-    head -c 5000 /dev/zero >bad
-    echo >>bad
-    refused "bad:1: this is no forkless results file" bad
-}
-
-@test "a newer schema" {
-    changed 1 's/"schema":1/"schema":3/'
-    refused "bad:1: schema 3 is newer than 2, the newest known here" bad
-}
-
-@test "broken JSON in the middle" {
-    changed 2 's/"call":\[/"call":[,/'
-    refused "bad:2: broken JSON: unexpected token near ','" bad
-}
-
-@test "wrong types and impossible values" {
-    changed 1 's/"rounds":1/"rounds":"1"/'
-    refused 'bad:1: `rounds` is not a whole number' bad
-    changed 1 's/"rounds":1/"rounds":0/'
-    refused 'bad:1: `rounds` is below 1' bad
-    changed 1 's/"rounds":1/"rounds":99999999999/'
-    refused 'bad:1: `rounds` is above 10000' bad
-    changed 1 's/"matrix":"quick",//'
-    refused 'bad:1: `matrix` is missing' bad
-    changed 1 's/"cells":.*/"cells":[]}/'
-    refused 'bad:1: the run lists no cells' bad
-    changed 1 's/"virtual":true/"virtual":1/'
-    refused 'bad:1: `virtual` is not true or false' bad
-    changed 2 's/"call":\[/"call":[1.5,/'
-    refused 'bad:2: sample 1 of `call` is not a whole number of at least 0' bad
-    changed 2 's/"call":\[/"call":[-5,/'
-    refused 'bad:2: sample 1 of `call` is not a whole number of at least 0' bad
-    changed 2 's/"call":\[[0-9,]*\]/"call":[]/'
-    refused 'bad:2: `call` has no samples' bad
-    changed 2 's/"call":\[/"call":[1,/'
-    refused 'bad:2: `total` has 5 samples but `call` has 6' bad
-    changed 2 's/"state":"measured"/"state":"fine"/'
-    refused 'bad:2: `state` is fine, not one of measured, failed, unsupported, timeout' bad
-    changed 2 's/"state":"measured"/"state":"failed"/'
-    refused 'bad:2: `reason` is missing' bad
-    changed 3 's/"steal":0.002/"steal":"none"/'
-    refused 'bad:3: `steal` is not a number' bad
-    changed 3 's/"steal":0.002/"steal":NaN/'
-    refused "bad:3: broken JSON: invalid token near 'NaN'" bad
-}
-
-@test "lines that contradict the run line or each other" {
-    changed 2 's/spawn.null/spawn\/other/'
-    refused 'bad:2: the cell spawn/other is not one that the run lists' bad
-    changed 2 's/"round":0/"round":1/'
-    refused 'bad:2: round 1 does not exist: the run has 1, from 0' bad
-    changed 2 p
-    refused 'bad:3: the cell spawn/null has round 0 twice' bad
-    changed 1 's/spawn.vfork/spawn\/posix_spawn/'
-    refused 'bad:1: the cell spawn/posix_spawn/rss:1GiB/gap:0/target:dynamic is listed twice' bad
-    changed 1 p
-    refused 'bad:2: `kind` is not one of cell, block, resume, end' bad
-    changed '$' p
-    refused 'bad:9: there is a line after the end' bad
-}
-
-# altered FILTER: the run resumed with its lines changed by jq, in the file `bad`.
-altered() {
-    cd "$BATS_TEST_TMPDIR" || return
-    jq -c "$1" "$here/runs/resumed.jsonl" >bad
-    ! cmp -s bad "$here/runs/resumed.jsonl"
-}
-
-@test "what schema 2 adds is checked as strictly" {
-    altered 'if .kind == "run" then del(.findings) else . end'
-    refused 'bad:1: `findings` is missing' bad
-    altered 'if .kind == "run" then .findings[1].level = "bad" else . end'
-    refused 'bad:1: `level` is bad, not one of good, note, warning, unknown' bad
-    altered 'if .kind == "run" then .findings[1].found = 5 else . end'
-    refused 'bad:1: `found` is not a text' bad
-    altered 'if .kind == "block" then del(.other) else . end'
-    refused 'bad:7: `other` is missing' bad
-    altered 'if .kind == "block" then .disturbed = true else . end'
-    refused 'bad:7: `disturbed` is not a text' bad
-    altered 'if .kind == "block" then .round = 4 else . end'
-    refused 'bad:7: round 4 does not exist: the run has 4, from 0' bad
-}
-
 @test "a run that goes on" {
     altered 'if .kind == "resume" then .rounds = 3 else . end'
     refused 'bad:47: `rounds` is below 4' bad
@@ -367,84 +230,6 @@ altered() {
     [[ ${output//$'\n       '/ } == *"; 9 of 16 blocks were disturbed (8 rounds; at worst other programs used 17 % of the CPU time); their samples are kept"* ]]
     run "$report" <(jq -c 'if .round == 3 then del(.disturbed) else . end' resumed.jsonl)
     [[ ${output//$'\n       '/ } == *"Noise  low: "*"; 1 of 16 blocks was disturbed (round 4; other programs used 17 % of the CPU time); its samples are kept"* ]]
-}
-
-@test "bounds that cannot be read" {
-    cd "$BATS_TEST_TMPDIR"
-    run_file=$here/runs/quick.jsonl
-    refused "absent: cannot be opened: No such file or directory" --bounds absent "$run_file"
-    while IFS='|' read -r script sentence; do
-        jq "$script" "$bounds" >bad.json
-        refused "bad.json: $sentence" --bounds bad.json "$run_file"
-    done <<'CASES'
-del(.bounds)|`bounds` is missing
-.bounds[2].kind = "sum"|bound 3: `kind` cannot be sum
-.bounds[2].kind = "difference"|bound 3: `over` does not go with the kind `difference`
-.bounds[2] = {id: "x", says: "x", kind: "difference", figure: "call", of: "y", at_most: 1}|bound 3: `less` is missing
-.bounds[2].less = "x"|bound 3: `less` does not go with the kind `ratio`
-.bounds[2].per = 2|bound 3: `per` goes with the kind `difference` only
-.bounds[14].per = 0|bound 15: `per` is not above 0
-.bounds[18].over = "x"|bound 19: `over` does not go with the kind `value`
-.bounds[0].figure = 5|bound 1: `figure` is not a text
-.bounds[0].percentile = 99|bound 1: `percentile` goes with the kind `value` only
-.bounds[19].percentile = 100|bound 20: `percentile` is not below 100
-.bounds[0].over = null|bound 1: `over` is not a text
-.bounds[0].at_least = 1|bound 1: `at_most` and `at_least` exclude each other
-.bounds[0].at_most = 0|bound 1: `at_most` is not above 0
-del(.bounds[0].at_most)|bound 1: `at_most` is missing
-.bounds[0].atmost = 1|bound 1: `atmost` is not a field of a bound
-CASES
-    printf '{\n"bounds": [,]}' >bad.json
-    refused "bad.json:2: broken JSON: unexpected token near ','" --bounds bad.json "$run_file"
-}
-
-# values FILTER: id, value and verdict of each bound that jq's filter makes of one, in the run axes.
-values() {
-    jq "{bounds: [{id: \"x\", says: \"x\", figure: \"call\", at_most: 1e9} + $1]}" <<<null >"$BATS_TEST_TMPDIR/some.json"
-    "$report" --bounds "$BATS_TEST_TMPDIR/some.json" "${2-$here/runs/axes.jsonl}"
-}
-
-@test "differences for each and ratios of rates are those that jq finds" {
-    # Every sample of a cell is the same here, so that medians are plain.
-    jq -cs '(.[0].cells | to_entries | map({key: .value.name, value: .key}) | from_entries) as $n | .[]
-        | if .state == "measured" then (1000 * (100 + $n[.cell] * $n[.cell] + .round)) as $ns
-            | .call = [$ns] | .total = [2 * $ns] | .cpu = [$ns] | .ready = [$ns] else . end' axes.jsonl >"$BATS_TEST_TMPDIR/plain"
-    of() { jq -r --arg name "$1" '.cells // [] | to_entries[] | select(.value.name == $name) | 100 + .key * .key' "$BATS_TEST_TMPDIR/plain"; }
-    fds=spawn/forkless_start/rss:1GiB/fds:19000 plain=spawn/forkless_start/rss:1GiB
-    each=$((1000 * ($(of $fds) - $(of $plain)) / 50))
-    run -0 values "{kind: \"difference\", of: \"$fds\", less: \"$plain\", per: 50, at_most: 4000}" "$BATS_TEST_TMPDIR/plain"
-    [[ $output == *" x  holds  "*" $each ns  $each to $each "* ]]
-    # 8 children against 1, and the calls lengthen by a microsecond each round: both medians are of rounds 4 and 5.
-    many=spawn/vfork/rss:1GiB/at_once:2/fds:100/spawners:4 one=spawn/vfork/rss:1GiB
-    rate=$(jq -n "[range(10) | 8 * ($(of $one) + .) / ($(of $many) + .)] | sort | (.[4] + .[5]) / 2 * 1000 | round / 1000")
-    run -0 values "{kind: \"rate_ratio\", of: \"$many\", over: \"$one\", at_least: 0.1} | del(.at_most)" "$BATS_TEST_TMPDIR/plain"
-    [[ $output == *" x  holds  "*" $rate "* ]]
-}
-
-@test "a bound for every cell that a pattern means, each with a line of its own" {
-    pattern='{id: "add-*!", says: "* is *.", kind: "difference", of: "spawn/forkless_spawn/rss:1GiB/attributes:*", less: "spawn/forkless_spawn/rss:1GiB"}'
-    run -0 values "$pattern"
-    [[ $output == *$'\nfd is *.\n  add-fd!  '*$'\nenv is *.\n  add-env!  '*$'\nall is *.\n  add-all!  '*": 3 hold, 0 missed, 0 undecided" ]]
-    run -0 values "$pattern" quick.jsonl
-    [[ $output == *"  add-*!  undecided*"*"the run does not hold spawn/forkless_spawn/rss:1GiB/attributes:*"* ]]
-    [[ $output == *": 0 hold, 0 missed, 1 undecided"* ]]
-}
-
-@test "bounds of a run with other axes" { golden bounds-axes 5 --bounds "$bounds" axes.jsonl; }
-
-@test "at least is at most with the ends exchanged" {
-    jq '{bounds: [.bounds[0], .bounds[1], .bounds[8]] | map(.at_least = .at_most | del(.at_most))}' \
-        "$bounds" >"$BATS_TEST_TMPDIR/least.json"
-    run "$report" --bounds "$BATS_TEST_TMPDIR/least.json" standard.jsonl
-    [ "$status" -eq 5 ]
-    [[ $output == *"paced-clone3 "*" missed "*"paced-posix_spawn "*" holds "*"start-call "*" undecided "* ]]
-}
-
-@test "a percentile that the samples cannot tell is undecided" {
-    jq '{bounds: [.bounds[19] | .percentile = 99.9]}' "$bounds" >"$BATS_TEST_TMPDIR/far.json"
-    run "$report" --bounds "$BATS_TEST_TMPDIR/far.json" standard.jsonl
-    [ "$status" -eq 0 ]
-    [[ $output == *"undecided"*"540 samples are too few for p99.9"* ]]
 }
 
 @test "usage" {

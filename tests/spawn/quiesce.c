@@ -1,16 +1,46 @@
 /* Quiescence, mechanisms, and handles that are no more. */
 #include <errno.h>
+#include <fcntl.h>
 #include <pthread.h>
 #include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "support.h"
 
-static void *quiesce(void *unused) {
+/* The threads that are about to, and who of them it is. */
+struct quiescer {
+    pthread_t thread;
+    _Atomic pid_t id;
+};
+
+static void *quiesce(void *quiescer) {
+    ((struct quiescer *)quiescer)->id = gettid();
     CHECK_EQ(forkless_quiesce(FORKLESS_NEVER), 0);
-    return unused;
+    return NULL;
+}
+
+static bool is_in_futex(pid_t id) {
+    char path[64], text[128];
+    snprintf(path, sizeof path, "/proc/self/task/%d/syscall", id);
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    if (fd < 0)
+        skip_test("what a thread waits for cannot be seen");
+    ssize_t n = read(fd, text, sizeof text - 1);
+    close(fd);
+    text[n > 0 ? n : 0] = '\0';
+    return atoi(text) == SYS_futex;
+}
+
+/* Returns when it waits: what is started from then on is later. */
+static void quiesce_begin(struct quiescer *q) {
+    q->id = 0;
+    q->thread = thread(quiesce, q);
+    while (q->id == 0 || !is_in_futex(q->id))
+        nap(100);
 }
 
 /* A start whose child stands before its exec. */
@@ -68,24 +98,23 @@ TEST(one_before_its_exec) {
 enum way { GOES_ON, FAILS, IS_KILLED, IS_ABANDONED, WAYS };
 
 static void many_quiescers(enum way way) {
-    pthread_t threads[8];
+    struct quiescer quiescers[8];
     forkless_command *c = probe("exit", "7", NULL);
     struct held h = held_start(c);
     for (int i = 0; i < 8; i++)
-        threads[i] = thread(quiesce, NULL);
-    nap(5000);
+        quiesce_begin(&quiescers[i]);
     if (way == IS_ABANDONED) {
         forkless_command_free(c);
         forkless_child_free(h.child);
     }
     for (int i = 0; i < 8; i++)
-        CHECK(waits(threads[i]));
+        CHECK(waits(quiescers[i].thread));
     if (way == IS_KILLED)
         CHECK_EQ(kill(h.pid, SIGKILL), 0);
     else
         held_go(&h, way == FAILS ? -ENOENT : 0);
     for (int i = 0; i < 8; i++)
-        CHECK_EQ(pthread_join(threads[i], NULL), 0);
+        CHECK_EQ(pthread_join(quiescers[i].thread, NULL), 0);
     if (way == IS_ABANDONED) {
         CHECK_EQ(waitpid(h.pid, NULL, 0), h.pid);
         return;
@@ -111,14 +140,15 @@ TEST(several_before_their_exec) {
     forkless_command *c = probe("exit", "7", NULL);
     for (int i = 0; i < MANY; i++)
         all[i] = held_start(c);
-    pthread_t t = thread(quiesce, NULL);
+    struct quiescer q;
+    quiesce_begin(&q);
     for (int i = MANY - 1; i >= 0; i--) {
         nap(1000);
-        CHECK(waits(t));
+        CHECK(waits(q.thread));
         CHECK_EQ(forkless_quiesce(0), -ETIMEDOUT);
         held_go(&all[i], 0);
     }
-    CHECK_EQ(pthread_join(t, NULL), 0);
+    CHECK_EQ(pthread_join(q.thread, NULL), 0);
     for (int i = 0; i < MANY; i++)
         ends(all[i].child, FORKLESS_EXITED, 7);
     forkless_command_free(c);
@@ -128,18 +158,18 @@ TEST(several_before_their_exec) {
 static void started_later(bool same_slot) {
     forkless_command *c = probe("exit", "7", NULL);
     struct held first = held_start(c), later = {0};
-    pthread_t t = thread(quiesce, NULL);
-    nap(10000);
+    struct quiescer q;
+    quiesce_begin(&q);
     if (!same_slot)
         later = held_start(c);
-    CHECK(waits(t));
+    CHECK(waits(q.thread));
     held_go(&first, 0);
     ends(first.child, FORKLESS_EXITED, 7);
     if (same_slot) {
         later = held_start(c);
         CHECK(later.child == first.child);
     }
-    CHECK_EQ(pthread_join(t, NULL), 0);
+    CHECK_EQ(pthread_join(q.thread, NULL), 0);
     CHECK_EQ(forkless_quiesce(0), -ETIMEDOUT);
     held_go(&later, 0);
     ends(later.child, FORKLESS_EXITED, 7);

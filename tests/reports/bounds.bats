@@ -1,0 +1,88 @@
+#!/usr/bin/env bats
+# Bounds: what a run says of them, and files of them that are refused.
+# To make the golden pages anew, after looking at the difference: GOLDEN=write bats bounds.bats
+# shellcheck disable=SC2016,SC2154  # the sentences quote names in backticks; setup and run set the variables
+
+load report
+
+@test "bounds of a standard run" { golden bounds-standard 5 --bounds "$bounds" standard.jsonl; }
+
+@test "bounds of a quick run" { golden bounds-quick 0 --bounds "$bounds" quick.jsonl; }
+
+@test "bounds that cannot be read" {
+    cd "$BATS_TEST_TMPDIR"
+    run_file=$here/runs/quick.jsonl
+    refused "absent: cannot be opened: No such file or directory" --bounds absent "$run_file"
+    while IFS='|' read -r script sentence; do
+        jq "$script" "$bounds" >bad.json
+        refused "bad.json: $sentence" --bounds bad.json "$run_file"
+    done <<'CASES'
+del(.bounds)|`bounds` is missing
+.bounds[2].kind = "sum"|bound 3: `kind` cannot be sum
+.bounds[2].kind = "difference"|bound 3: `over` does not go with the kind `difference`
+.bounds[2] = {id: "x", says: "x", kind: "difference", figure: "call", of: "y", at_most: 1}|bound 3: `less` is missing
+.bounds[2].less = "x"|bound 3: `less` does not go with the kind `ratio`
+.bounds[2].per = 2|bound 3: `per` goes with the kind `difference` only
+.bounds[14].per = 0|bound 15: `per` is not above 0
+.bounds[18].over = "x"|bound 19: `over` does not go with the kind `value`
+.bounds[0].figure = 5|bound 1: `figure` is not a text
+.bounds[0].percentile = 99|bound 1: `percentile` goes with the kind `value` only
+.bounds[19].percentile = 100|bound 20: `percentile` is not below 100
+.bounds[0].over = null|bound 1: `over` is not a text
+.bounds[0].at_least = 1|bound 1: `at_most` and `at_least` exclude each other
+.bounds[0].at_most = 0|bound 1: `at_most` is not above 0
+del(.bounds[0].at_most)|bound 1: `at_most` is missing
+.bounds[0].atmost = 1|bound 1: `atmost` is not a field of a bound
+CASES
+    printf '{\n"bounds": [,]}' >bad.json
+    refused "bad.json:2: broken JSON: unexpected token near ','" --bounds bad.json "$run_file"
+}
+
+# values FILTER: id, value and verdict of each bound that jq's filter makes of one, in the run axes.
+values() {
+    jq "{bounds: [{id: \"x\", says: \"x\", figure: \"call\", at_most: 1e9} + $1]}" <<<null >"$BATS_TEST_TMPDIR/some.json"
+    "$report" --bounds "$BATS_TEST_TMPDIR/some.json" "${2-$here/runs/axes.jsonl}"
+}
+
+@test "differences for each and ratios of rates are those that jq finds" {
+    # Every sample of a cell is the same here, so that medians are plain.
+    jq -cs '(.[0].cells | to_entries | map({key: .value.name, value: .key}) | from_entries) as $n | .[]
+        | if .state == "measured" then (1000 * (100 + $n[.cell] * $n[.cell] + .round)) as $ns
+            | .call = [$ns] | .total = [2 * $ns] | .cpu = [$ns] | .ready = [$ns] else . end' axes.jsonl >"$BATS_TEST_TMPDIR/plain"
+    of() { jq -r --arg name "$1" '.cells // [] | to_entries[] | select(.value.name == $name) | 100 + .key * .key' "$BATS_TEST_TMPDIR/plain"; }
+    fds=spawn/forkless_start/rss:1GiB/fds:19000 plain=spawn/forkless_start/rss:1GiB
+    each=$((1000 * ($(of $fds) - $(of $plain)) / 50))
+    run -0 values "{kind: \"difference\", of: \"$fds\", less: \"$plain\", per: 50, at_most: 4000}" "$BATS_TEST_TMPDIR/plain"
+    [[ $output == *" x  holds  "*" $each ns  $each to $each "* ]]
+    # 8 children against 1, and the calls lengthen by a microsecond each round: both medians are of rounds 4 and 5.
+    many=spawn/vfork/rss:1GiB/at_once:2/fds:100/spawners:4 one=spawn/vfork/rss:1GiB
+    rate=$(jq -n "[range(10) | 8 * ($(of $one) + .) / ($(of $many) + .)] | sort | (.[4] + .[5]) / 2 * 1000 | round / 1000")
+    run -0 values "{kind: \"rate_ratio\", of: \"$many\", over: \"$one\", at_least: 0.1} | del(.at_most)" "$BATS_TEST_TMPDIR/plain"
+    [[ $output == *" x  holds  "*" $rate "* ]]
+}
+
+@test "a bound for every cell that a pattern means, each with a line of its own" {
+    pattern='{id: "add-*!", says: "* is *.", kind: "difference", of: "spawn/forkless_spawn/rss:1GiB/attributes:*", less: "spawn/forkless_spawn/rss:1GiB"}'
+    run -0 values "$pattern"
+    [[ $output == *$'\nfd is *.\n  add-fd!  '*$'\nenv is *.\n  add-env!  '*$'\nall is *.\n  add-all!  '*": 3 hold, 0 missed, 0 undecided" ]]
+    run -0 values "$pattern" quick.jsonl
+    [[ $output == *"  add-*!  undecided*"*"the run does not hold spawn/forkless_spawn/rss:1GiB/attributes:*"* ]]
+    [[ $output == *": 0 hold, 0 missed, 1 undecided"* ]]
+}
+
+@test "bounds of a run with other axes" { golden bounds-axes 5 --bounds "$bounds" axes.jsonl; }
+
+@test "at least is at most with the ends exchanged" {
+    jq '{bounds: [.bounds[0], .bounds[1], .bounds[8]] | map(.at_least = .at_most | del(.at_most))}' \
+        "$bounds" >"$BATS_TEST_TMPDIR/least.json"
+    run "$report" --bounds "$BATS_TEST_TMPDIR/least.json" standard.jsonl
+    [ "$status" -eq 5 ]
+    [[ $output == *"paced-clone3 "*" missed "*"paced-posix_spawn "*" holds "*"start-call "*" undecided "* ]]
+}
+
+@test "a percentile that the samples cannot tell is undecided" {
+    jq '{bounds: [.bounds[19] | .percentile = 99.9]}' "$bounds" >"$BATS_TEST_TMPDIR/far.json"
+    run "$report" --bounds "$BATS_TEST_TMPDIR/far.json" standard.jsonl
+    [ "$status" -eq 0 ]
+    [[ $output == *"undecided"*"540 samples are too few for p99.9"* ]]
+}
