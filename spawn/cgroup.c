@@ -106,3 +106,14 @@ int fl_cgroup_look(forkless_child *slot, forkless_error *error) {
     slot->helped.cgroup = (int)fd;
     return look((int)fd, c->cgroup_path, error);
 }
+
+int fl_cgroup_keep(forkless_child *slot, forkless_error *error) {
+    const forkless_command *c = slot->command;
+    int from = c->cgroup_path ? slot->helped.cgroup : c->cgroup;
+    long fd = fl_syscall(SYS_fcntl, from, F_DUPFD_CLOEXEC, 3, 0, 0);
+    if (fd < 0)
+        return fl_error(error, (int)fd, FORKLESS_STEP_CGROUP, c->cgroup_path ? -1 : from,
+                        c->cgroup_path);
+    slot->cgroup_kept = (int)fd;
+    return 0;
+}

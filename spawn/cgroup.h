@@ -11,4 +11,11 @@
  */
 int fl_cgroup_look(forkless_child *, forkless_error *);
 
+/* Keeps its folder open, for signals later. An error is told. */
+int fl_cgroup_keep(forkless_child *, forkless_error *);
+
+/* Signals (0: only asks) all that is in a cgroup and below it. -ESRCH: nobody is, or nobody was
+ * left when it came to it. -EINVAL: the caller is. */
+int fl_cgroup_signal(int folder, int signal);
+
 #endif

@@ -248,6 +248,8 @@ FL_CHILD_CODE void fl_child(void *argument) {
     forkless_child *slot = argument;
     if (slot->mechanism == FORKLESS_CLONE_VFORK)
         reset_handlers(slot);
+    if (slot->makes_group)
+        raw(SYS_setpgid, 0, 0, 0);
     perform(slot, &slot->before);
     perform(slot, &slot->descriptors);
     perform(slot, &slot->after);

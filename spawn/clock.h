@@ -11,14 +11,22 @@ static inline struct timespec fl_timespec(int64_t ns) {
     return (struct timespec){.tv_sec = ns / FL_SECOND_NS, .tv_nsec = ns % FL_SECOND_NS};
 }
 
-/* How long until the deadline; 0 when it has passed. */
-static inline int64_t fl_left(int64_t deadline_ns) {
+static inline int64_t fl_now(void) {
     struct timespec now;
-    if (deadline_ns <= 0)
-        return 0;
     clock_gettime(CLOCK_MONOTONIC, &now);
-    int64_t ns = (int64_t)now.tv_sec * FL_SECOND_NS + now.tv_nsec;
-    return deadline_ns > ns ? deadline_ns - ns : 0;
+    return (int64_t)now.tv_sec * FL_SECOND_NS + now.tv_nsec;
+}
+
+/* How long until the deadline; 0 when it has passed, INT64_MAX when it never will. */
+static inline int64_t fl_left(int64_t deadline_ns) {
+    if (deadline_ns <= 0 || deadline_ns == INT64_MAX)
+        return deadline_ns <= 0 ? 0 : deadline_ns;
+    int64_t now = fl_now();
+    return deadline_ns > now ? deadline_ns - now : 0;
+}
+
+static inline int64_t fl_later(int64_t now, int64_t ns) {
+    return ns > INT64_MAX - now ? INT64_MAX : now + ns;
 }
 
 #endif

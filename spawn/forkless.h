@@ -435,14 +435,28 @@ int forkless_pidfd(forkless_child *child);
 int forkless_child_pipe(forkless_child *child, int child_fd);
 
 enum forkless_whom {
-    FORKLESS_CHILD, /* the process itself */
+    FORKLESS_GROUP,  /* the child's own process group: it has one by forkless_command_group(0),
+                        _session(), _terminal() and by forkless_run() */
+    FORKLESS_CHILD,  /* the process itself */
+    FORKLESS_CGROUP, /* all that is in the cgroup that the command was given, and below it: one that
+                        nothing else is in */
 };
 
 /*
- * Sends a signal (0 only asks), to this child and to nobody else: once it has been waited for the
- * answer is -ESRCH. A child that has not exec'd yet dies of a signal whose default is to end it,
- * unless the caller of spawn or start blocks that signal; of SIGKILL in any case.
- * -EINVAL: no such signal or `whom`. -EPERM: the child has changed its user.
+ * Sends a signal (0 only asks), and to nobody else: once the child has been waited for the answer
+ * is -ESRCH, also where its number has been given to another. A child that has not exec'd yet dies
+ * of a signal whose default is to end it, unless the caller of spawn or start blocks that signal;
+ * of SIGKILL in any case. All act at once, but what gets SIGKILL is not gone at the return:
+ * forkless_run() waits for that.
+ *
+ * GROUP also reaches what is left of the group of a child that has ended; -ESRCH: nothing is, or
+ * the child has been waited for and the kernel (before 6.9) tells its group from a stranger's no
+ * more. What has made a group or session of its own is only reached by CGROUP. There SIGKILL is one
+ * write, of which nothing can fork away (Linux 5.14); any other signal goes to one after the other.
+ * -ESRCH: nobody is in it.
+ *
+ * -EINVAL: no such signal or `whom`, the child has no group of its own, its command no cgroup.
+ * -EPERM: the child, or all of them, have changed their user.
  */
 int forkless_kill(forkless_child *child, int signal, enum forkless_whom whom);
 
@@ -469,6 +483,13 @@ typedef struct forkless_status {
  * answered, every further call gives the same answer at once; several threads may wait for one
  * child. `status` and `error` may be NULL.
  *
+ * Where somebody else has waited for the child, or SIGCHLD is ignored, the kernel (since 6.15)
+ * still tells how it ended, if a pidfd was there before: forkless_pidfd(), kill and a wait that has
+ * to wait open one. Its usage is then 0. Otherwise it is FORKLESS_UNKNOWN.
+ *
+ * A child of forkless_run_start() is fed, read and ended at its deadline by those who wait; the
+ * answer comes when that is over.
+ *
  * -ETIMEDOUT: it lives. Any other error with step != wait, argument: the child never exec'd, and
  * this is why; it is gone. -ECHILD, step `wait`: the handle was made by another process, before a
  * fork.
@@ -477,12 +498,129 @@ int forkless_wait(forkless_child *child, int64_t deadline_ns, forkless_status *s
                   forkless_error *error);
 
 /*
+ * Waits until one of them has ended: *which is its place, and forkless_wait() of it answers at
+ * once. Those that are NULL are skipped; the first in the array goes first. A child that has been
+ * waited for counts as ended. `which` may be NULL.
+ *
+ * -ETIMEDOUT. -EINVAL: nothing to wait for, a freed handle. -ECHILD: one of another process, before
+ * a fork. -ENOMEM: for more than 32.
+ */
+int forkless_wait_any(forkless_child *const children[], size_t count, int64_t deadline_ns,
+                      size_t *which);
+
+/* `ns` from now, FORKLESS_NEVER where that is beyond all time; what is negative has passed. */
+int64_t forkless_deadline_in(int64_t ns);
+
+/* ---- child: in an event loop ---- */
+
+enum forkless_state {
+    FORKLESS_PENDING = 1, /* not exec'd yet, or not known to have */
+    FORKLESS_RUNNING,
+    FORKLESS_ENDED, /* forkless_wait() answers at once */
+};
+
+/* Does what is due, without waiting, and says how far the child is: an enum forkless_state.
+ * -EINVAL. -ECHILD: the handle was made by another process, before a fork. */
+int forkless_poll(forkless_child *child);
+
+/*
+ * A descriptor that can be read, and stays so, when forkless_poll() has something to do: the pidfd,
+ * or of forkless_run_start() one of its own (epoll(7)). It belongs to the handle. Errors as
+ * forkless_pidfd(); where there is no pidfd forkless_next_deadline() comes often instead.
+ */
+int forkless_poll_fd(forkless_child *child);
+
+/* When forkless_poll() has something to do also if the descriptor cannot be read, on
+ * CLOCK_MONOTONIC; FORKLESS_NEVER: not at all. */
+int64_t forkless_next_deadline(const forkless_child *child);
+
+/*
  * Ends the handle and closes its pidfd and pipes; NULL is fine. A child that still runs goes on,
  * and is the caller's to reap by other means, as after posix_spawn (waitpid, which finds it once it
  * has exec'd); one that fails before exec is reaped by the library, at the latest when the next
  * handle is freed or by forkless_quiesce().
  */
 void forkless_child_free(forkless_child *child);
+
+/* ---- run: start a child, feed it, read it, end it in time ---- */
+
+enum forkless_capture {
+    FORKLESS_CAPTURE_BOTH,   /* 1 and 2, apart */
+    FORKLESS_CAPTURE_MERGED, /* 1 and 2 as one, in the order in which they were written */
+    FORKLESS_CAPTURE_OUTPUT, /* 1 */
+    FORKLESS_CAPTURE_NONE,
+};
+
+enum forkless_at_limit {
+    FORKLESS_DROP, /* it is read on, and dropped */
+    FORKLESS_STOP, /* nothing is read any more: the child's next write fails (SIGPIPE, EPIPE) */
+    FORKLESS_END,  /* the child is ended as at the deadline */
+};
+
+/* A zeroed one captures both outputs whole and waits for ever. */
+typedef struct forkless_run_options {
+    const void *input; /* what the child reads from 0, in `input_size` bytes; NULL: 0 is as the
+                          command has it. Not copied: it stays until the run is over */
+    size_t input_size;
+    enum forkless_capture capture; /* what is not captured is as the command has it */
+    size_t limit;                  /* bytes to be kept of each output; 0: no limit */
+    enum forkless_at_limit at_limit;
+    int64_t deadline_ns; /* on CLOCK_MONOTONIC; 0, FORKLESS_NEVER: none */
+    int64_t grace_ns;    /* from SIGTERM to SIGKILL, and from the child's end to that of its outputs
+                            where others hold them; 0: half a second */
+    enum forkless_whom whom; /* is signalled. FORKLESS_GROUP: the child gets a group of its own if
+                                its command makes none */
+    const forkless_override *override; /* or NULL */
+    uint64_t reserved[4];              /* 0 */
+} forkless_run_options;
+
+typedef struct forkless_result {
+    forkless_status status;
+    char *output, *errors; /* what was kept, and behind it a NUL; NULL: not captured */
+    size_t output_size, errors_size;
+    uint64_t output_dropped,
+        errors_dropped;    /* read, and not kept: beyond the limit, or without
+                              memory; with STOP and END there may have been more */
+    size_t input_written;  /* how much of the input went into the pipe */
+    bool timed_out;        /* it was ended at its deadline */
+    bool limited;          /* STOP or END came into effect */
+    bool writers_remained; /* others still held an output when reading ended */
+    bool survivors;        /* it was ended, and of whom was signalled some were there still, or it
+                              cannot be told */
+    uint64_t reserved[4];
+} forkless_result;
+
+/*
+ * Starts the command and returns when it is over: the child has ended and its outputs are read, to
+ * their end or, where a grandchild holds them, as long as grace lasts. Whatever the child itself
+ * has written is read, however much.
+ *
+ * At the deadline, wherever the child is, also before its exec: SIGTERM, with a SIGCONT for those
+ * who are stopped; at the end of grace SIGKILL. It is over when nobody of `whom` is left, at the
+ * latest a second grace after SIGKILL. What left the group goes on (writers_remained), unless
+ * `whom` is FORKLESS_CGROUP.
+ *
+ * No thread, no signal of the caller's: its SIGPIPE is what it was.
+ *
+ * *result is the caller's to free with forkless_result_free(), after a failure too. Errors as start
+ * and wait, when the child never exec'd, and, of the argument: -EINVAL: an unknown enum, a negative
+ * grace, `whom` FORKLESS_CGROUP without a cgroup, FORKLESS_GROUP with a group to join; -EEXIST: the
+ * command or override says what a descriptor is that is to be fed or captured, by something else
+ * than forkless_command_fd(). -ETIMEDOUT: the deadline has passed; nothing was started.
+ */
+int forkless_run(const forkless_command *command, const forkless_run_options *options,
+                 forkless_result *result, forkless_error *error);
+
+/*
+ * The same without waiting: forkless_poll(), or forkless_wait(), goes on with it. When that has
+ * said FORKLESS_ENDED forkless_run_result() gives the result, once: -EBADF: there is none, or it
+ * was taken; -EBUSY: it is not over. forkless_child_free() before that closes the outputs, and the
+ * child goes on.
+ */
+int forkless_run_start(const forkless_command *command, const forkless_run_options *options,
+                       forkless_child **out, forkless_error *error);
+int forkless_run_result(forkless_child *child, forkless_result *result);
+void forkless_result_free(forkless_result *result); /* NULL and a zeroed one are fine */
 
 #ifdef __cplusplus
 }

@@ -1,15 +1,15 @@
-/* The child's handle: what it is, its pidfd, signals to it, its end. */
+/* The child's handle: what it is, its pidfd, its end. */
 #include "handle.h"
 
 #include <errno.h>
 #include <sys/wait.h>
 
 #include "arch/syscall.h"
-#include "cancel.h"
 #include "helper.h"
 #include "own.h"
 #include "pipe.h"
 #include "reap.h"
+#include "run.h"
 
 const char *forkless_mechanism_name(enum forkless_mechanism mechanism) {
     switch (mechanism) {
@@ -35,21 +35,15 @@ pid_t forkless_pid(const forkless_child *child) {
     return fl_slot_is_held(child) ? child->pid : -EINVAL;
 }
 
-static struct fl_cancel lock(forkless_child *child) {
+struct fl_cancel fl_handle_lock(forkless_child *child) {
     struct fl_cancel before = fl_cancel_hold();
     pthread_mutex_lock(&child->lock);
     return before;
 }
 
-static void unlock(forkless_child *child, struct fl_cancel before) {
+void fl_handle_unlock(forkless_child *child, struct fl_cancel before) {
     pthread_mutex_unlock(&child->lock);
     fl_cancel_release(before);
-}
-
-/* Whether the pid is still our child's, dead or alive: somebody else may have waited for it. */
-static bool still_ours(const forkless_child *child) {
-    siginfo_t info;
-    return fl_waitid(child, WEXITED | WNOHANG | WNOWAIT | __WALL, &info, NULL) == 0;
 }
 
 int fl_pidfd(forkless_child *child) {
@@ -60,7 +54,7 @@ int fl_pidfd(forkless_child *child) {
     int fd = (int)fl_syscall(SYS_pidfd_open, child->pid, 0, 0, 0, 0);
     if (fd < 0)
         return fd;
-    if (!still_ours(child)) {
+    if (!fl_is_ours(child)) {
         fl_close(fd);
         return -ESRCH;
     }
@@ -73,45 +67,22 @@ int forkless_pidfd(forkless_child *child) {
         return -ESRCH;
     if (!fl_slot_is_held(child))
         return -EINVAL;
-    struct fl_cancel before = lock(child);
+    struct fl_cancel before = fl_handle_lock(child);
     int fd = fl_pidfd(child);
-    unlock(child, before);
+    fl_handle_unlock(child, before);
     return fd;
-}
-
-static int send(forkless_child *child, int signal) {
-    if (child->reaped) /* by the kernel itself it may not be gone yet for a pidfd */
-        return -ESRCH;
-    int fd = fl_pidfd(child);
-    if (fd == -ESRCH)
-        return fd;
-    long rc = -ENOSYS;
-    if (fd >= 0)
-        rc = fl_syscall(SYS_pidfd_send_signal, fd, signal, 0, 0, 0);
-    /* No pidfd to be had, or a filter that knows no such call; if it is a real error, kill will say
-     * so again. */
-    if (rc == -ENOSYS || rc == -EPERM || rc == -EINVAL)
-        rc = still_ours(child) ? fl_syscall(SYS_kill, child->pid, signal, 0, 0, 0) : -ESRCH;
-    return (int)rc;
-}
-
-int forkless_kill(forkless_child *child, int signal, enum forkless_whom whom) {
-    if (child && !fl_slot_is_ours(child))
-        return -ESRCH;
-    if (!fl_slot_is_held(child) || whom != FORKLESS_CHILD)
-        return -EINVAL;
-    struct fl_cancel before = lock(child);
-    int rc = send(child, signal);
-    unlock(child, before);
-    return rc;
 }
 
 static void end(forkless_child *child) {
     int fd = atomic_exchange(&child->pidfd, -1);
     fl_pipes_close_ours(child);
     fl_helper_close_ours(child);
+    fl_run_free(child);
+    int cgroup = child->cgroup_kept;
+    child->cgroup_kept = -1;
     fl_slot_end(child);
     fl_close(fd);
+    fl_close(cgroup);
 }
 
 void forkless_child_free(forkless_child *child) {

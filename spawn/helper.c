@@ -156,9 +156,10 @@ static long take_report(forkless_child *slot) {
     long n = fl_syscall(SYS_read, slot->helped.ours, (long)&r, sizeof r, 0, 0);
     if (n != sizeof r)
         return n;
-    if (r.code < 0)
+    if (r.code < 0) {
         record(slot, r.code, (enum forkless_step)r.step, r.index, 0);
-    else
+        slot->helped.told = true;
+    } else
         slot->helped.reached = true;
     return n;
 }
@@ -188,17 +189,27 @@ static bool is_past_it(const forkless_child *slot) {
            (is.st_dev != was.st_dev || is.st_ino != was.st_ino);
 }
 
+/* True at the pipe's end, or with an error. */
+static bool take_all(forkless_child *slot) {
+    long n;
+    do
+        n = take_report(slot);
+    while (n > 0 || n == -EINTR);
+    return n == 0 || slot->record.code < 0;
+}
+
+bool fl_helper_look(forkless_child *slot) {
+    return slot->helped.ours < 0 || take_all(slot) || is_past_it(slot);
+}
+
 /* Nothing but the pipe's end wakes us: a report comes right before it. */
 static bool is_over(forkless_child *slot, int64_t *nap) {
     struct pollfd poll = {.fd = slot->helped.ours};
     struct timespec timeout = fl_timespec(*nap);
-    long rc = fl_syscall(SYS_ppoll, (long)&poll, 1, (long)&timeout, 0, 0), n;
+    long rc = fl_syscall(SYS_ppoll, (long)&poll, 1, (long)&timeout, 0, 0);
     if (rc == -EINTR)
         return false;
-    do
-        n = take_report(slot);
-    while (n > 0 || n == -EINTR);
-    if (n == 0 || slot->record.code < 0)
+    if (take_all(slot))
         return true;
     timeout = fl_timespec(*nap);
     if (rc != 0) /* a filter, or a host that closes what it does not know */

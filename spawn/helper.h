@@ -22,6 +22,9 @@ void fl_helper_name(char name[FL_HELPER_NAME], int base);
 /* The record of a child that did not come as far as its exec, in terms of the command. */
 void fl_helper_translate(forkless_child *);
 
+/* Whether what it had to say is known; without waiting. */
+bool fl_helper_look(forkless_child *);
+
 /* Waits until the target is executed, or the reason why not is in the record, or the child has been
  * killed. */
 void fl_helper_await(forkless_child *);

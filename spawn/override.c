@@ -1,6 +1,7 @@
 #include "override.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "error.h"
@@ -52,7 +53,20 @@ static void insert(struct fl_map *maps, size_t *count, int to, int from) {
     (*count)++;
 }
 
-/* In the place of the command's own, or new; each number once. */
+/* In the place of the command's own, or new. */
+static int set(const struct fl_descriptors *d, struct fl_map *maps, size_t *count, int to,
+               int from) {
+    size_t own = fl_descriptors_find(d, to);
+    if (own < d->count && d->sources[own].kind != FL_FROM)
+        return -EEXIST;
+    if (own < d->count)
+        maps[fl_map_place(maps, *count, to)].from = from;
+    else
+        insert(maps, count, to, from);
+    return 0;
+}
+
+/* Each number once. */
 static int replace(const struct fl_descriptors *d, struct fl_map *maps, size_t *count,
                    const struct forkless_map *maps_over, size_t over) {
     for (size_t i = 0; i < over; i++) {
@@ -62,15 +76,30 @@ static int replace(const struct fl_descriptors *d, struct fl_map *maps, size_t *
         for (size_t k = 0; k < i; k++)
             if (maps_over[k].child_fd == to)
                 return -EEXIST;
-        size_t own = fl_descriptors_find(d, to);
-        if (own < d->count && d->sources[own].kind != FL_FROM)
-            return -EEXIST;
-        if (own < d->count)
-            maps[fl_map_place(maps, *count, to)].from = from;
-        else
-            insert(maps, count, to, from);
+        int rc = set(d, maps, count, to, from);
+        if (rc < 0)
+            return rc;
     }
     return 0;
+}
+
+/* Of a run, in the place of what else they would be. */
+static int replace_by_pipe(forkless_child *slot, const forkless_override *o, struct fl_map *maps,
+                           size_t *count, const struct fl_pipe *pipe, forkless_error *error) {
+    int rc = 0;
+    for (size_t i = 0; o && i < o->map_count; i++)
+        if (o->maps[i].child_fd == pipe->child_fd)
+            rc = -EEXIST;
+    if (rc == 0)
+        rc = set(&slot->command->descriptors, maps, count, pipe->child_fd, pipe->theirs);
+    if (rc == 0)
+        return 0;
+    fl_error(error, rc, FORKLESS_STEP_ARGUMENT, -1, NULL);
+    if (error)
+        snprintf(error->reason, sizeof error->reason,
+                 "descriptor %d is to be %s, and something else sets it", pipe->child_fd,
+                 pipe->child_fd == 0 ? "fed" : "captured");
+    return rc;
 }
 
 /* A descriptor that the library has opened, and the child's one that comes from it; -1: none. */
@@ -149,7 +178,7 @@ static bool add_helper(forkless_child *slot, struct fl_map *maps, size_t *count)
 
 static int plan(forkless_child *slot, const forkless_override *o, forkless_error *error) {
     const struct fl_descriptors *d = &slot->command->descriptors;
-    size_t over = o ? o->map_count : 0, most = d->count + over;
+    size_t over = o ? o->map_count : 0, most = d->count + over + slot->pipe_count - d->pipes;
     if (slot->helped.used)
         most += (size_t)slot->helped.count;
     bool few = over < ROOM_FOR && most < ROOM_FOR; /* both: the sum may be over the top */
@@ -162,8 +191,12 @@ static int plan(forkless_child *slot, const forkless_override *o, forkless_error
     int rc = replace(d, maps, &count, o ? o->maps : NULL, over);
     if (rc < 0)
         return fl_error(error, rc, FORKLESS_STEP_ARGUMENT, -1, NULL);
-    for (unsigned i = 0; i < slot->pipe_count; i++)
+    for (unsigned i = 0; i < d->pipes; i++)
         insert(maps, &count, slot->pipes[i].child_fd, slot->pipes[i].theirs);
+    for (unsigned i = (unsigned)d->pipes; rc == 0 && i < slot->pipe_count; i++)
+        rc = replace_by_pipe(slot, o, maps, &count, &slot->pipes[i], error);
+    if (rc < 0)
+        return rc;
     if (slot->helped.used && !add_helper(slot, maps, &count))
         return fl_error(error, -E2BIG, FORKLESS_STEP_ARGUMENT, -1, NULL);
     slot->shares_table = fl_plan_shares_table(slot->command, slot->prepared->programs, maps, count);

@@ -1,32 +1,53 @@
+#ifndef _GNU_SOURCE
+#define _GNU_SOURCE
+#endif
 #include "pipe.h"
 
 #include <errno.h>
+#include <fcntl.h>
 
+#include "arch/syscall.h"
 #include "error.h"
 #include "own.h"
 
-static int open_pipe(struct fl_pipe *pipe, const struct fl_source *source) {
+static int open_pipe(forkless_child *slot, int child_fd, bool reads, forkless_error *error) {
+    struct fl_pipe *pipe = &slot->pipes[slot->pipe_count];
     int ends[2], rc = fl_own_pipe(ends, 0);
     if (rc < 0)
-        return rc;
-    bool reads = source->flags == FORKLESS_READS;
-    pipe->child_fd = source->to;
+        return fl_error(error, rc, FORKLESS_STEP_PIPE, child_fd, NULL);
+    pipe->child_fd = child_fd;
     pipe->theirs = ends[reads ? 0 : 1];
     atomic_store_explicit(&pipe->ours, ends[reads ? 1 : 0], memory_order_relaxed);
+    slot->pipe_count++;
     return 0;
 }
 
-int fl_pipes_open(forkless_child *slot, forkless_error *error) {
-    const struct fl_descriptors *d = &slot->command->descriptors;
-    for (size_t i = 0; slot->pipe_count < d->pipes; i++) {
-        if (d->sources[i].kind != FL_PIPE)
-            continue;
-        int rc = open_pipe(&slot->pipes[slot->pipe_count], &d->sources[i]);
-        if (rc < 0)
-            return fl_error(error, rc, FORKLESS_STEP_PIPE, d->sources[i].to, NULL);
-        slot->pipe_count++;
-    }
+/* Another descriptor of the child's end that was made last. */
+static int open_same(forkless_child *slot, int child_fd, forkless_error *error) {
+    struct fl_pipe *pipe = &slot->pipes[slot->pipe_count];
+    long fd = fl_syscall(SYS_fcntl, pipe[-1].theirs, F_DUPFD_CLOEXEC, 3, 0, 0);
+    if (fd < 0)
+        return fl_error(error, (int)fd, FORKLESS_STEP_PIPE, child_fd, NULL);
+    pipe->child_fd = child_fd;
+    pipe->theirs = (int)fd;
+    atomic_store_explicit(&pipe->ours, -1, memory_order_relaxed);
+    slot->pipe_count++;
     return 0;
+}
+
+int fl_pipes_open(forkless_child *slot, const struct fl_extra_pipes *extra, forkless_error *error) {
+    const struct fl_descriptors *d = &slot->command->descriptors;
+    int rc = 0;
+    for (size_t i = 0; rc == 0 && slot->pipe_count < d->pipes; i++)
+        if (d->sources[i].kind == FL_PIPE)
+            rc = open_pipe(slot, d->sources[i].to, d->sources[i].flags == FORKLESS_READS, error);
+    if (rc == 0 && extra->input)
+        rc = open_pipe(slot, 0, true, error);
+    if (rc == 0 && extra->output)
+        rc = open_pipe(slot, 1, false, error);
+    if (rc == 0 && extra->errors)
+        rc = extra->merged ? open_same(slot, 2, error) : open_pipe(slot, 2, false, error);
+    return rc;
 }
 
 void fl_pipes_close_theirs(forkless_child *slot) {

@@ -13,6 +13,13 @@
  */
 int fl_waitid(const forkless_child *child, unsigned options, siginfo_t *info, struct rusage *usage);
 
+/* How it ended, as wait(2) codes it, where somebody else has reaped it; false: the kernel (before
+ * 6.15) does not keep that, or there was no pidfd. */
+bool fl_exit_code(const forkless_child *child, int *code);
+
+/* Whether the pid is still our child's, dead or alive: somebody else may have waited for it. */
+bool fl_is_ours(const forkless_child *child);
+
 /* Reaps a child that has failed before its exec. Does not wait for long: it is on its way out. */
 void fl_reap_failed(const forkless_child *child);
 

@@ -155,6 +155,7 @@ static int take_fresh(struct pool *p, forkless_child **out) {
     forkless_child *slot = by_number(p, taken + 1);
     slot->number = taken + 1;
     slot->pidfd = -1;
+    slot->cgroup_kept = -1;
     slot->helped = not_helped;
     pthread_mutex_init(&slot->lock, NULL);
     *out = slot;
@@ -173,6 +174,7 @@ void fl_slot_give(forkless_child *slot) {
     atomic_store_explicit(&slot->held, false, memory_order_relaxed);
     slot->status = (forkless_status){0};
     slot->reaped = false;
+    slot->has_no_pidfd = false;
     slot->pidfd = -1;
     slot->pid = 0;
     push(&pool->free, slot);

@@ -14,6 +14,8 @@
 #include "command.h"
 #include "forkless.h"
 
+enum { FL_EXTRA_PIPES = 3 /* a run's own */ };
+
 /* The child writes this and the parent reads it when the word is zero. */
 struct fl_record {
     int code; /* -errno; 0: nothing failed */
@@ -31,7 +33,8 @@ struct fl_pipe {
 /* Of a child that executes forkless-exec first. */
 struct fl_helped {
     bool used;
-    bool reached;          /* it has said that it would execute the target */
+    bool reached;          /* it has said that it would execute the target, */
+    bool told;             /* or why not: that is in the record */
     int base, count;       /* its descriptors in the child */
     struct fl_role *roles; /* of them */
     int program, job;      /* which stay open */
@@ -58,21 +61,26 @@ struct forkless_child {
     pid_t parent;   /* for a death signal */
     uint64_t mask;  /* the caller's */
     bool shares_table;
-    int cgroup; /* that it is born in; -1: its parent's */
+    int cgroup;       /* that it is born in; -1: its parent's */
+    bool makes_group; /* before all else */
     enum forkless_mechanism mechanism, asked;
 
     _Atomic uint64_t birth; /* of its child, among all of the process */
     atomic_bool held;       /* somebody has the handle */
     pid_t pid;
+    bool leads_group; /* its own, as soon as it has set itself up */
+    int cgroup_kept;  /* where it is, for signals; -1: nowhere of the command's */
     unsigned pipe_count;
-    struct fl_pipe pipes[FORKLESS_PIPES];
+    struct fl_pipe pipes[FORKLESS_PIPES + FL_EXTRA_PIPES];
     struct fl_helped helped;
+    struct fl_run *run; /* or NULL */
     size_t room_used;
     bool room_open;
 
     pthread_mutex_t lock; /* of what follows: the pid is a stranger's once the child is reaped */
     atomic_int pidfd;     /* -1: none yet */
     bool reaped;
+    bool has_no_pidfd; /* for event loops */
     forkless_status status;
 
     _Atomic uint32_t next; /* in a list of slots, by number */

@@ -12,11 +12,13 @@
 #include "error.h"
 #include "helper.h"
 #include "override.h"
+#include "own.h"
 #include "pipe.h"
 #include "policy.h"
 #include "reap.h"
 #include "record.h"
 #include "slot.h"
+#include "start.h"
 
 _Static_assert(FL_SPAWN_MECHANISM != FORKLESS_CLONE3_VM, "spawn would return before the exec");
 
@@ -25,9 +27,16 @@ static atomic_int first_mechanism;
 struct request {
     forkless_command *command;
     const forkless_override *override;
+    struct fl_extra_pipes pipes;
     enum forkless_mechanism asked;
     bool waits; /* for the exec */
+    bool leads; /* a group of its own */
 };
+
+static bool joins_a_group(const forkless_command *c) {
+    const struct fl_call *group = fl_command_call(c, FORKLESS_STEP_GROUP);
+    return group && group->index != 0;
+}
 
 static int check(const struct request *r, forkless_error *error) {
     forkless_command *c = r->command;
@@ -35,6 +44,8 @@ static int check(const struct request *r, forkless_error *error) {
         return fl_error(error, -EINVAL, FORKLESS_STEP_ARGUMENT, -1, NULL);
     if (c->code < 0)
         return fl_error(error, c->code, FORKLESS_STEP_SETTER, c->index, c->setter);
+    if (r->leads && joins_a_group(c))
+        return fl_error(error, -EINVAL, FORKLESS_STEP_ARGUMENT, -1, NULL);
     int index, rc = fl_command_prepare(c, &index);
     if (rc == -EBADF)
         return fl_error(error, rc, FORKLESS_STEP_SETTER, index, "forkless_command_same");
@@ -62,6 +73,8 @@ static void close_theirs(forkless_child *slot) {
 
 static void close_all(forkless_child *slot) {
     close_theirs(slot);
+    fl_close(slot->cgroup_kept);
+    slot->cgroup_kept = -1;
     fl_pipes_close_ours(slot);
     fl_helper_close_ours(slot);
 }
@@ -74,6 +87,9 @@ static int fill(forkless_child *slot, const struct request *r, forkless_error *e
     if (rc < 0)
         return rc;
     bool helped = rc > 0 || c->helper;
+    rc = cgroup ? fl_cgroup_keep(slot, error) : 0;
+    if (rc < 0)
+        return rc;
     slot->prepared = atomic_load_explicit(&c->prepared, memory_order_acquire);
     slot->before = slot->prepared->before;
     slot->after = slot->prepared->after;
@@ -81,13 +97,16 @@ static int fill(forkless_child *slot, const struct request *r, forkless_error *e
     slot->cgroup = helped ? -1 : c->cgroup;
     slot->asked = r->asked;
     slot->mechanism = mechanism_for(slot);
+    bool group = fl_has(c, FORKLESS_STEP_GROUP), session = fl_has(c, FORKLESS_STEP_SESSION);
+    slot->makes_group = r->leads && !group && !session;
+    slot->leads_group = slot->makes_group || session || (group && !joins_a_group(c));
     if (slot->prepared->needs_parent)
         slot->parent = (pid_t)fl_syscall(SYS_getpid, 0, 0, 0, 0, 0);
     if (slot->prepared->needs_mask)
         fl_syscall(SYS_rt_sigprocmask, SIG_BLOCK, 0, (long)&slot->mask, sizeof slot->mask, 0);
     rc = helped ? fl_helper_begin(slot, error) : 0;
     if (rc >= 0)
-        rc = fl_pipes_open(slot, error);
+        rc = fl_pipes_open(slot, &r->pipes, error);
     return rc < 0 ? rc : fl_override(slot, r->override, error);
 }
 
@@ -165,13 +184,10 @@ static int run(const struct request *r, forkless_child **out, forkless_error *er
     return 0;
 }
 
-static int run_undisturbed(const forkless_command *command, const forkless_override *override,
-                           enum forkless_mechanism asked, bool waits, forkless_child **out,
-                           forkless_error *error) {
-    const struct request r = {(forkless_command *)command, override, asked, waits};
+static int run_undisturbed(const struct request *r, forkless_child **out, forkless_error *error) {
     int saved = errno;
     struct fl_cancel before = fl_cancel_hold();
-    int rc = run(&r, out, error);
+    int rc = run(r, out, error);
     fl_cancel_release(before);
     errno = saved;
     return rc;
@@ -179,12 +195,28 @@ static int run_undisturbed(const forkless_command *command, const forkless_overr
 
 int forkless_spawn_with(const forkless_command *command, const forkless_override *override,
                         forkless_child **out, forkless_error *error) {
-    return run_undisturbed(command, override, FL_SPAWN_MECHANISM, true, out, error);
+    const struct request r = {.command = (forkless_command *)command,
+                              .override = override,
+                              .asked = FL_SPAWN_MECHANISM,
+                              .waits = true};
+    return run_undisturbed(&r, out, error);
+}
+
+int fl_start(const forkless_command *command, const forkless_override *override,
+             const struct fl_extra_pipes *pipes, bool leads, forkless_child **out,
+             forkless_error *error) {
+    const struct request r = {.command = (forkless_command *)command,
+                              .override = override,
+                              .pipes = *pipes,
+                              .asked = FL_START_MECHANISM,
+                              .leads = leads};
+    return run_undisturbed(&r, out, error);
 }
 
 int forkless_start_with(const forkless_command *command, const forkless_override *override,
                         forkless_child **out, forkless_error *error) {
-    return run_undisturbed(command, override, FL_START_MECHANISM, false, out, error);
+    static const struct fl_extra_pipes none;
+    return fl_start(command, override, &none, false, out, error);
 }
 
 int forkless_spawn(const forkless_command *command, forkless_child **out, forkless_error *error) {

@@ -2,6 +2,8 @@
  * A peek with __WALL waits for a child whether it has exec'd or not, and leaves the zombie, which
  * pins the pid. Only under the lock is it reaped, so that a kill never meets a recycled pid.
  */
+#include "wait.h"
+
 #include <errno.h>
 #include <poll.h>
 #include <sys/wait.h>
@@ -14,8 +16,17 @@
 #include "helper.h"
 #include "reap.h"
 #include "record.h"
+#include "run.h"
 
-enum { NAP_NS = 2000000 };
+static int peek(const forkless_child *child, unsigned options) {
+    siginfo_t info;
+    int rc = fl_waitid(child, WEXITED | WNOWAIT | __WALL | options, &info, NULL);
+    return rc < 0 ? rc : info.si_pid != 0;
+}
+
+bool fl_has_ended(const forkless_child *child) {
+    return child->reaped || peek(child, WNOHANG) != 0;
+}
 
 /* Until the child ends, or the time has passed; where there is no pidfd, until a nap is over. */
 static void doze(forkless_child *child, int64_t ns) {
@@ -23,18 +34,23 @@ static void doze(forkless_child *child, int64_t ns) {
     int fd = fl_pidfd(child);
     pthread_mutex_unlock(&child->lock);
     struct pollfd poll = {.fd = fd, .events = POLLIN};
-    struct timespec timeout = fl_timespec(fd < 0 && ns > NAP_NS ? NAP_NS : ns);
+    struct timespec timeout = fl_timespec(fd < 0 && ns > FL_NAP_NS ? FL_NAP_NS : ns);
     fl_syscall(SYS_ppoll, (long)&poll, 1, (long)&timeout, 0, 0);
 }
 
-/* 0: it has ended; -ECHILD: so it has, and is gone; -ETIMEDOUT. */
+/* 0: it has ended, or is gone; -ETIMEDOUT. Where it takes long a pidfd is opened first: it knows
+ * the end also where somebody else reaps the child. */
 static int await_end(forkless_child *child, int64_t deadline_ns) {
-    unsigned options = WEXITED | WNOWAIT | __WALL | (deadline_ns == FORKLESS_NEVER ? 0 : WNOHANG);
     for (;;) {
-        siginfo_t info;
-        int rc = fl_waitid(child, options, &info, NULL);
-        if (rc < 0 || info.si_pid != 0)
-            return rc;
+        int rc = peek(child, WNOHANG);
+        if (rc == 0 && deadline_ns == FORKLESS_NEVER) {
+            pthread_mutex_lock(&child->lock);
+            fl_pidfd(child);
+            pthread_mutex_unlock(&child->lock);
+            rc = peek(child, 0);
+        }
+        if (rc != 0)
+            return rc == -ECHILD || rc > 0 ? 0 : rc;
         int64_t ns = fl_left(deadline_ns);
         if (ns == 0)
             return -ETIMEDOUT;
@@ -42,7 +58,31 @@ static int await_end(forkless_child *child, int64_t deadline_ns) {
     }
 }
 
-/* With the lock held and the child dead. */
+static void note_signal(forkless_status *status, int signal, bool dumped) {
+    status->how = FORKLESS_KILLED;
+    status->code = signal;
+    status->dumped = dumped;
+}
+
+static void note_exit(forkless_status *status, int code) {
+    status->how = FORKLESS_EXITED;
+    status->code = code;
+}
+
+/* Somebody else was first. */
+static void ask_kernel(forkless_child *child) {
+    forkless_status *status = &child->status;
+    int code;
+    status->execed = child->record.code == 0;
+    status->how = FORKLESS_UNKNOWN;
+    if (!fl_exit_code(child, &code))
+        return;
+    if (WIFEXITED(code))
+        note_exit(status, WEXITSTATUS(code));
+    else
+        note_signal(status, WTERMSIG(code), WCOREDUMP(code));
+}
+
 static void reap(forkless_child *child) {
     siginfo_t info;
     forkless_status *status = &child->status;
@@ -51,40 +91,45 @@ static void reap(forkless_child *child) {
     if (rc == -ECHILD)
         rc = fl_waitid(child, WEXITED | __WCLONE, &info, &status->usage);
     child->reaped = true;
-    if (rc < 0) {
-        status->how = FORKLESS_UNKNOWN;
-        status->execed = child->record.code == 0;
-        return;
-    }
-    status->how = info.si_code == CLD_EXITED ? FORKLESS_EXITED : FORKLESS_KILLED;
-    status->dumped = info.si_code == CLD_DUMPED;
-    status->code = info.si_status;
+    if (rc < 0)
+        ask_kernel(child);
+    else if (info.si_code == CLD_EXITED)
+        note_exit(status, info.si_status);
+    else
+        note_signal(status, info.si_status, info.si_code == CLD_DUMPED);
 }
 
-static void reap_and_settle(forkless_child *child) {
+void fl_settle(forkless_child *child) {
     forkless_status *status = &child->status;
+    if (child->reaped)
+        return;
     reap(child);
     if (!child->helped.used)
         return;
-    if (child->record.code < 0)
+    if (child->record.code < 0 && !child->helped.told)
         fl_helper_translate(child);
     else
         fl_helper_settle(child, status->how == FORKLESS_EXITED ? status->code : -1);
     status->execed = child->helped.reached && child->record.code == 0;
 }
 
+int fl_verdict(const forkless_child *child, forkless_status *status, forkless_error *error) {
+    if (child->record.code < 0)
+        return fl_record_error(&child->record, child->command, error);
+    if (status)
+        *status = child->status;
+    return 0;
+}
+
 static int await(forkless_child *child, int64_t deadline_ns) {
     pthread_mutex_lock(&child->lock);
     bool reaped = child->reaped;
     pthread_mutex_unlock(&child->lock);
-    if (reaped)
-        return 0;
-    int rc = await_end(child, deadline_ns);
-    if (rc < 0 && rc != -ECHILD)
+    int rc = reaped ? 0 : await_end(child, deadline_ns);
+    if (rc < 0)
         return rc;
     pthread_mutex_lock(&child->lock);
-    if (!child->reaped)
-        reap_and_settle(child);
+    fl_settle(child);
     pthread_mutex_unlock(&child->lock);
     return 0;
 }
@@ -98,14 +143,12 @@ int forkless_wait(forkless_child *child, int64_t deadline_ns, forkless_status *s
         return fl_error(error, -ECHILD, FORKLESS_STEP_WAIT, -1, NULL);
     if (!fl_slot_is_held(child))
         return fl_error(error, -EINVAL, FORKLESS_STEP_ARGUMENT, -1, NULL);
+    int saved = errno;
     struct fl_cancel before = fl_cancel_hold();
-    int rc = await(child, deadline_ns);
+    int rc = child->run ? fl_run_await(child, deadline_ns) : await(child, deadline_ns);
     fl_cancel_release(before);
+    errno = saved;
     if (rc < 0)
         return fl_error(error, rc, FORKLESS_STEP_WAIT, -1, NULL);
-    if (child->record.code < 0)
-        return fl_record_error(&child->record, child->command, error);
-    if (status)
-        *status = child->status;
-    return 0;
+    return fl_verdict(child, status, error);
 }

@@ -1,0 +1,17 @@
+/* Private. */
+#ifndef FL_KILL_H
+#define FL_KILL_H
+
+#include "slot.h"
+
+/* As forkless_kill(); the caller holds the handle's lock. */
+int fl_kill(forkless_child *child, int signal, enum forkless_whom whom);
+
+/* Whether the group can be signalled when the child has been reaped. With the lock held. */
+bool fl_kill_outlives_reaping(forkless_child *child);
+
+/* Whether any of them is there, or it cannot be told; of its group that is true as long as the
+ * child has not been reaped. With the lock held. */
+bool fl_kill_finds_any(forkless_child *child, enum forkless_whom whom);
+
+#endif

@@ -1,0 +1,29 @@
+/* A run: a child whose input, outputs and time the library looks after. Private. */
+#ifndef FL_RUN_H
+#define FL_RUN_H
+
+#include <poll.h>
+
+#include "slot.h"
+
+/* Whatever there is to wait for. */
+struct fl_ready {
+    struct pollfd fds[4];
+    unsigned count;
+};
+
+/* What there is to wait for now; with the lock held. */
+void fl_run_interest(const forkless_child *, struct fl_ready *);
+/* When it is due without that: a time, or FORKLESS_NEVER. */
+int64_t fl_run_next(const forkless_child *);
+/* Does what can be done without waiting; with the lock held. */
+void fl_run_step(forkless_child *, const struct fl_ready *);
+bool fl_run_is_over(const forkless_child *);
+
+/* 0: it is over; -ETIMEDOUT. */
+int fl_run_await(forkless_child *, int64_t deadline_ns);
+/* A descriptor for event loops, or -errno; with the lock held. */
+int fl_run_fd(forkless_child *);
+void fl_run_free(forkless_child *);
+
+#endif

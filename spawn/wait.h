@@ -1,0 +1,18 @@
+/* Private. */
+#ifndef FL_WAIT_H
+#define FL_WAIT_H
+
+#include "slot.h"
+
+enum { FL_NAP_NS = 2000000 }; /* between two looks where there is no pidfd to wait for */
+
+/* Whether it has ended, or is nobody's to wait for any more; a zombie stays one. */
+bool fl_has_ended(const forkless_child *);
+
+/* Reaps a child that has ended, unless that is done, and notes how it did; with the lock held. */
+void fl_settle(forkless_child *);
+
+/* What forkless_wait() says of a child that is settled. */
+int fl_verdict(const forkless_child *, forkless_status *, forkless_error *);
+
+#endif
