@@ -51,7 +51,7 @@ int fl_pidfd(forkless_child *child) {
         return child->pidfd;
     if (child->reaped)
         return -ESRCH;
-    int fd = (int)fl_syscall(SYS_pidfd_open, child->pid, 0, 0, 0, 0);
+    int fd = (int)fl_above_stderr(fl_syscall(SYS_pidfd_open, child->pid, 0, 0, 0, 0));
     if (fd < 0)
         return fd;
     if (!fl_is_ours(child)) {

@@ -190,8 +190,14 @@ static forkless_child *copied(launcher *launch, const forkless_command *c) {
 TEST(b64_pipes_with_sigchld_ignored) {
     signal(SIGCHLD, SIG_IGN);
     forkless_command *c = copying();
-    for (int i = 0; i < count(1000); i++)
-        ends(copied(launchers[i % 2], c), FORKLESS_UNKNOWN, 0);
+    for (int i = 0; i < count(1000); i++) {
+        forkless_status status;
+        forkless_child *child = copied(launchers[i % 2], c);
+        CHECK_EQ(forkless_wait(child, FORKLESS_NEVER, &status, NULL), 0);
+        CHECK_EQ(status.code, 0); /* unknown, or known by a pidfd */
+        CHECK(status.how == FORKLESS_UNKNOWN || status.how == FORKLESS_EXITED);
+        forkless_child_free(child);
+    }
     forkless_command_free(c);
     check_no_child();
 }
