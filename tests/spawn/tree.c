@@ -1,0 +1,366 @@
+/* Signals to a child's group and cgroup: who belongs to it gets them, and no stranger. */
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/seccomp.h>
+#include <poll.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mount.h>
+#include <sys/prctl.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/vfs.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "support.h"
+
+/* A shell whose pipe at 1 is open as long as one of its tree lives; says "x" when all are there. */
+struct tree {
+    forkless_child *child;
+    int out;
+};
+
+static forkless_command *shell(const char *script) {
+    forkless_command *c = command("/bin/sh", "-c", script, NULL);
+    CHECK_EQ(forkless_command_pipe(c, 1, FORKLESS_WRITES), 0);
+    return c;
+}
+
+static struct tree grown(launcher *launch, forkless_command *c) {
+    struct tree t = {.child = launched(launch, c)};
+    char byte;
+    t.out = forkless_child_pipe(t.child, 1);
+    CHECK(t.out >= 0);
+    CHECK_EQ(read(t.out, &byte, 1), 1);
+    return t;
+}
+
+static void check_felled(struct tree *t) {
+    char byte;
+    struct pollfd p = {.fd = t->out, .events = POLLIN};
+    CHECK_EQ(poll(&p, 1, 15000), 1);
+    CHECK_EQ(read(t->out, &byte, 1), 0);
+    close(t->out);
+}
+
+static void check_standing(const struct tree *t) {
+    struct pollfd p = {.fd = t->out, .events = POLLIN};
+    CHECK_EQ(poll(&p, 1, 20), 0);
+}
+
+static const char *const scripts[] = {
+    "sleep 60 & sleep 60 & printf x; wait",
+    "(sleep 60; true) | cat & printf x; wait",
+    "sleep 60 & printf x; exec sleep 60",
+};
+
+TEST(b77_group) {
+    for (int i = 0; i < 12; i++) {
+        forkless_command *c = shell(scripts[i % 3]);
+        CHECK_EQ(i % 2 ? forkless_command_session(c) : forkless_command_group(c, 0), 0);
+        struct tree t = grown(launchers[i / 6], c);
+        CHECK_EQ(forkless_kill(t.child, 0, FORKLESS_GROUP), 0);
+        check_standing(&t);
+        CHECK_EQ(forkless_kill(t.child, i % 4 < 2 ? SIGTERM : SIGKILL, FORKLESS_GROUP), 0);
+        check_felled(&t);
+        CHECK_EQ(forkless_wait(t.child, from_now(15000), NULL, NULL), 0);
+        forkless_child_free(t.child);
+        forkless_command_free(c);
+    }
+    check_no_child();
+}
+
+TEST(group_is_not_its_own) {
+    forkless_command *shared = probe("pause", NULL), *joined = probe("pause", NULL);
+    CHECK_EQ(forkless_command_group(joined, getpgrp()), 0);
+    for (int i = 0; i < 4; i++) {
+        forkless_child *child = launched(launchers[i / 2], i % 2 ? joined : shared);
+        CHECK_EQ(forkless_kill(child, SIGKILL, FORKLESS_GROUP), -EINVAL);
+        CHECK_EQ(forkless_kill(child, SIGKILL, FORKLESS_CGROUP), -EINVAL);
+        CHECK_EQ(forkless_kill(child, SIGKILL, FORKLESS_CHILD), 0);
+        ends(child, FORKLESS_KILLED, SIGKILL);
+    }
+    forkless_command_free(shared);
+    forkless_command_free(joined);
+}
+
+/* ---- B82: before the child has its group ---- */
+
+TEST(b82_group_before_it_is_made) {
+    forkless_command *c = probe("pause", NULL);
+    CHECK_EQ(forkless_command_group(c, 0), 0);
+    CHECK_EQ(setpgid(0, 0), 0);
+    for (int signal = 0; signal < 2; signal++) {
+        struct held held = {.command = c, .launch = forkless_start, .number = SYS_setpgid};
+        pid_t pid = forked();
+        if (pid == 0) {
+            held_begin(&held);
+            held_join(&held);
+            CHECK_EQ(held.rc, 0);
+            CHECK_EQ(forkless_poll(held.child), FORKLESS_PENDING);
+            /* Ours gets nothing, or that would be the end of it. */
+            CHECK_EQ(forkless_kill(held.child, signal ? SIGKILL : SIGTERM, FORKLESS_GROUP), 0);
+            ends(held.child, FORKLESS_KILLED, signal ? SIGKILL : SIGTERM);
+            _exit(0);
+        }
+        int status;
+        CHECK_EQ(waitpid(pid, &status, 0), pid);
+        CHECK_EQ(status, 0);
+    }
+    forkless_command_free(c);
+}
+
+/* ---- B67: its leader has ended, and is waited for or not ---- */
+
+static bool group_by_pidfd(void) {
+    int fd = (int)syscall(SYS_pidfd_open, getpid(), 0);
+    long rc = syscall(SYS_pidfd_send_signal, fd, 0, NULL, 4);
+    int code = errno;
+    close(fd);
+    return rc == 0 || code == ESRCH;
+}
+
+static void leader_is_gone(void) {
+    bool by_pidfd = group_by_pidfd();
+    for (int way = 0; way < 8; way++) {
+        forkless_command *c = shell("sleep 60 & printf x");
+        CHECK_EQ(forkless_command_group(c, 0), 0);
+        struct tree t = grown(launchers[way / 4], c);
+        siginfo_t info;
+        bool waited = way & 1, pidfd = way & 2;
+        if (pidfd)
+            forkless_pidfd(t.child);
+        CHECK_EQ(waitid(P_PID, (id_t)forkless_pid(t.child), &info, WEXITED | WNOWAIT), 0);
+        bool reachable = !waited || (by_pidfd && forkless_pidfd(t.child) >= 0);
+        if (waited)
+            CHECK_EQ(forkless_wait(t.child, 0, NULL, NULL), 0);
+        CHECK_EQ(forkless_kill(t.child, SIGKILL, FORKLESS_GROUP), reachable ? 0 : -ESRCH);
+        if (!reachable)
+            CHECK_EQ(kill(-forkless_pid(t.child), SIGKILL), 0);
+        check_felled(&t);
+        CHECK_EQ(forkless_wait(t.child, 0, NULL, NULL), 0);
+        CHECK_EQ(forkless_kill(t.child, SIGKILL, FORKLESS_CHILD), -ESRCH);
+        forkless_child_free(t.child);
+        forkless_command_free(c);
+    }
+    check_no_child();
+}
+
+TEST(b67_leader_is_gone) {
+    leader_is_gone();
+}
+
+/* Before Linux 6.9, or under a filter that has its own mind. */
+TEST(b67_leader_is_gone_without_group_flag) {
+    filter(&(struct rule){SYS_pidfd_send_signal, SECCOMP_RET_ERRNO | EINVAL, 3, ~0u, 4}, 1);
+    leader_is_gone();
+}
+
+TEST(b75_group_without_pidfds) {
+    const long calls[] = {SYS_pidfd_open, SYS_pidfd_send_signal};
+    const int codes[] = {ENOSYS, EPERM, EINVAL};
+    for (int i = 0; i < 6; i++) {
+        pid_t pid = forked();
+        if (pid == 0) {
+            refuse(calls[i / 3], codes[i % 3]);
+            leader_is_gone();
+            _exit(0);
+        }
+        int status;
+        CHECK_EQ(waitpid(pid, &status, 0), pid);
+        CHECK_EQ(status, 0);
+    }
+}
+
+/* ---- B66, B67: group and number are a stranger's by now ---- */
+
+static void stranger_has_the_group(void) {
+    for (int way = 0; way < 4; way++) {
+        forkless_command *c = probe("exit", NULL);
+        CHECK_EQ(forkless_command_group(c, 0), 0);
+        forkless_child *child = launched(launchers[way & 1], c);
+        pid_t number = forkless_pid(child), stranger = -1;
+        if (way & 2)
+            forkless_pidfd(child);
+        CHECK_EQ(forkless_wait(child, FORKLESS_NEVER, NULL, NULL), 0);
+        for (int attempt = 0; attempt < 20 && stranger != number; attempt++) {
+            int fd = open("/proc/sys/kernel/ns_last_pid", O_WRONLY | O_CLOEXEC);
+            if (fd < 0 || dprintf(fd, "%d", number - 1) < 0)
+                skip_test("pids cannot be chosen");
+            close(fd);
+            stranger = forked();
+            if (stranger == 0) {
+                setpgid(0, 0);
+                pause();
+                _exit(0);
+            }
+            setpgid(stranger, stranger);
+        }
+        CHECK_EQ(stranger, number);
+        CHECK_EQ(forkless_kill(child, SIGKILL, FORKLESS_GROUP), -ESRCH);
+        CHECK_EQ(forkless_kill(child, SIGKILL, FORKLESS_CHILD), -ESRCH);
+        CHECK_EQ(waitpid(stranger, NULL, WNOHANG), 0);
+        kill(stranger, SIGKILL);
+        CHECK_EQ(waitpid(stranger, NULL, 0), stranger);
+        forkless_child_free(child);
+        forkless_command_free(c);
+    }
+}
+
+TEST(b66_group_of_a_stranger) {
+    no_leak_check();
+    if (unshare(CLONE_NEWPID) < 0)
+        skip_test("no pid namespaces");
+    pid_t init = forked();
+    if (init == 0) {
+        stranger_has_the_group();
+        _exit(0);
+    }
+    int status;
+    CHECK_EQ(waitpid(init, &status, 0), init);
+    if (WIFEXITED(status) && WEXITSTATUS(status) == 77)
+        skip_test("pids cannot be chosen");
+    CHECK_EQ(status, 0);
+}
+
+/* ---- cgroups ---- */
+
+static const char *cgroup_root(void) {
+    static const char *const places[] = {"/sys/fs/cgroup", "/sys/fs/cgroup/unified"};
+    for (int i = 0; i < 2; i++) {
+        char path[64];
+        snprintf(path, sizeof path, "%s/cgroup.controllers", places[i]);
+        if (access(path, F_OK) == 0 && access(places[i], W_OK) == 0)
+            return places[i];
+    }
+    skip_test("no cgroup v2 that may be written");
+}
+
+static char cgroup_path[128];
+
+static int cgroup_made(void) {
+    snprintf(cgroup_path, sizeof cgroup_path, "%s/forkless-tree-%d", cgroup_root(), getpid());
+    CHECK_EQ(mkdir(cgroup_path, 0755), 0);
+    int fd = open(cgroup_path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    CHECK(fd >= 0);
+    return fd;
+}
+
+/* Its last member may still be on the way out. */
+static void cgroup_removed(const char *path) {
+    for (int i = 0; i < 3000 && rmdir(path) < 0; i++)
+        nap(5000);
+    CHECK_EQ(access(path, F_OK), -1);
+}
+
+/* Those who have made a session of their own, too. */
+static const char daemons[] = "setsid sh -c 'sleep 60 & sleep 60' & sleep 60 & printf x; wait";
+
+static void fell_cgroup(int signal, bool by_path, launcher *launch) {
+    int folder = cgroup_made();
+    forkless_command *c = shell(daemons);
+    CHECK_EQ(by_path ? forkless_command_cgroup_path(c, cgroup_path)
+                     : forkless_command_cgroup(c, folder),
+             0);
+    struct tree t = grown(launch, c);
+    close(folder); /* its number may be anything by now */
+    CHECK_EQ(forkless_kill(t.child, 0, FORKLESS_CGROUP), 0);
+    check_standing(&t);
+    CHECK_EQ(forkless_kill(t.child, signal, FORKLESS_CGROUP), 0);
+    check_felled(&t);
+    ends(t.child, FORKLESS_KILLED, signal);
+    forkless_command_free(c);
+    cgroup_removed(cgroup_path);
+    check_no_child();
+}
+
+TEST(b82_cgroup) {
+    with_helper();
+    for (int way = 0; way < 8; way++)
+        fell_cgroup(way & 1 ? SIGTERM : SIGKILL, way & 2, launchers[way / 4]);
+}
+
+/* Before Linux 5.14: nobody may write all at once. */
+TEST(b82_cgroup_without_kill_file) {
+    filter(&(struct rule){SYS_openat, SECCOMP_RET_ERRNO | ENOENT, 2, O_ACCMODE, O_WRONLY}, 1);
+    fell_cgroup(SIGKILL, false, forkless_spawn);
+}
+
+TEST(cgroup_below_and_empty) {
+    int folder = cgroup_made(), up[2];
+    char below[160], byte;
+    snprintf(below, sizeof below, "%s/below", cgroup_path);
+    CHECK_EQ(mkdir(below, 0755), 0);
+    CHECK_EQ(pipe(up), 0);
+    forkless_command *c = probe("exit", NULL);
+    CHECK_EQ(forkless_command_cgroup(c, folder), 0);
+    forkless_child *child = launched(forkless_spawn, c);
+    CHECK_EQ(forkless_wait(child, FORKLESS_NEVER, NULL, NULL), 0);
+    CHECK_EQ(forkless_kill(child, SIGTERM, FORKLESS_CGROUP), -ESRCH);
+    CHECK_EQ(forkless_kill(child, SIGKILL, FORKLESS_CGROUP), -ESRCH);
+    for (int i = 0; i < 2; i++) {
+        pid_t pid = forked();
+        if (pid == 0) {
+            strcat(below, "/cgroup.procs");
+            int fd = open(below, O_WRONLY);
+            CHECK_EQ(write(fd, "0", 1), 1);
+            CHECK_EQ(write(up[1], "x", 1), 1);
+            for (;;)
+                pause();
+        }
+        CHECK_EQ(read(up[0], &byte, 1), 1);
+        CHECK_EQ(forkless_kill(child, i ? SIGTERM : SIGKILL, FORKLESS_CGROUP), 0);
+        int status;
+        CHECK_EQ(waitpid(pid, &status, 0), pid);
+        CHECK_EQ(WTERMSIG(status), i ? SIGTERM : SIGKILL);
+    }
+    forkless_child_free(child);
+    forkless_command_free(c);
+    cgroup_removed(below);
+    cgroup_removed(cgroup_path);
+}
+
+/* B82: whoever is in the cgroup that is to be ended would end itself. */
+TEST(b82_cgroup_of_the_caller) {
+    int folder = cgroup_made();
+    pid_t pid = forked();
+    if (pid == 0) {
+        int procs = openat(folder, "cgroup.procs", O_WRONLY | O_CLOEXEC);
+        CHECK_EQ(write(procs, "0", 1), 1);
+        forkless_command *c = probe("pause", NULL);
+        CHECK_EQ(forkless_command_cgroup(c, folder), 0);
+        forkless_child *child = launched(forkless_spawn, c);
+        CHECK_EQ(forkless_kill(child, SIGKILL, FORKLESS_CGROUP), -EINVAL);
+        CHECK_EQ(forkless_kill(child, SIGTERM, FORKLESS_CGROUP), -EINVAL);
+        CHECK_EQ(forkless_wait(child, 0, NULL, NULL), -ETIMEDOUT);
+        CHECK_EQ(forkless_kill(child, SIGKILL, FORKLESS_CHILD), 0);
+        ends(child, FORKLESS_KILLED, SIGKILL);
+        forkless_command_free(c);
+        _exit(0);
+    }
+    int status;
+    CHECK_EQ(waitpid(pid, &status, 0), pid);
+    cgroup_removed(cgroup_path);
+    CHECK_EQ(status, 0);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(b77_group),
+        cmocka_unit_test(group_is_not_its_own),
+        cmocka_unit_test(b82_group_before_it_is_made),
+        cmocka_unit_test(b67_leader_is_gone),
+        cmocka_unit_test(b67_leader_is_gone_without_group_flag),
+        cmocka_unit_test(b75_group_without_pidfds),
+        cmocka_unit_test(b66_group_of_a_stranger),
+        cmocka_unit_test(b82_cgroup),
+        cmocka_unit_test(b82_cgroup_without_kill_file),
+        cmocka_unit_test(cgroup_below_and_empty),
+        cmocka_unit_test(b82_cgroup_of_the_caller),
+    };
+    return RUN(tests);
+}
