@@ -18,7 +18,7 @@
 #include "cgroup.h"
 #include "own.h"
 
-enum { ROUNDS = 100 };
+enum { BATCH = 64 };
 
 struct members {
     pid_t *pids;
@@ -64,20 +64,44 @@ static bool has(const struct members *m, pid_t pid) {
     return false;
 }
 
-/* What came of it: how many got the signal, and the error of one that did not. */
+/* What came of it: how many got the signal, how many of them for the first time, and the error of
+ * one that did not. */
 struct outcome {
-    size_t reached;
+    size_t reached, fresh;
     int code;
+    struct members *known; /* or NULL */
 };
 
-static int signal_one(int folder, pid_t pid, int signal, struct members *again) {
-    long fd = fl_syscall(SYS_pidfd_open, pid, 0, 0, 0, 0);
-    if (fd < 0)
-        return (int)fd;
+static int note(struct outcome *outcome, pid_t pid, int code) {
+    if (code < 0 && code != -ESRCH)
+        outcome->code = code;
+    if (code < 0)
+        return 0;
+    outcome->reached++;
+    if (!outcome->known || has(outcome->known, pid))
+        return 0;
+    outcome->fresh++;
+    return add(outcome->known, pid);
+}
+
+static int signal_batch(int folder, const pid_t *pids, size_t count, int signal,
+                        struct members *again, struct outcome *outcome) {
+    long fds[BATCH];
+    for (size_t i = 0; i < count; i++)
+        fds[i] = fl_syscall(SYS_pidfd_open, pids[i], 0, 0, 0, 0);
     int rc = read_members(folder, again);
-    if (rc == 0)
-        rc = has(again, pid) ? (int)fl_syscall(SYS_pidfd_send_signal, fd, signal, 0, 0, 0) : -ESRCH;
-    fl_close(fd);
+    for (size_t i = 0; i < count; i++) {
+        long code = fds[i];
+        if (pids[i] == 0) /* of another pid namespace: there to be seen, not to be signalled */
+            code = signal == 0 ? 0 : -EPERM;
+        else if (code >= 0)
+            code = rc == 0 && has(again, pids[i])
+                       ? fl_syscall(SYS_pidfd_send_signal, fds[i], signal, 0, 0, 0)
+                       : -ESRCH;
+        if (rc == 0)
+            rc = note(outcome, pids[i], (int)code);
+        fl_close(fds[i]);
+    }
     return rc;
 }
 
@@ -86,14 +110,10 @@ static int signal_members(int folder, int signal, struct outcome *outcome) {
     int rc = read_members(folder, &now);
     if (has(&now, (pid_t)fl_syscall(SYS_getpid, 0, 0, 0, 0, 0)))
         rc = -EINVAL;
-    for (size_t i = 0; rc == 0 && i < now.count; i++) {
-        /* 0: of another pid namespace, there to be seen and not to be signalled. */
-        int code = now.pids[i] == 0 ? (signal == 0 ? 0 : -EPERM)
-                                    : signal_one(folder, now.pids[i], signal, &again);
-        if (code == 0)
-            outcome->reached++;
-        else if (code != -ESRCH)
-            outcome->code = code;
+    for (size_t done = 0; rc == 0 && done < now.count; done += BATCH) {
+        size_t left = now.count - done;
+        rc = signal_batch(folder, now.pids + done, left < BATCH ? left : BATCH, signal, &again,
+                          outcome);
     }
     free(now.pids);
     free(again.pids);
@@ -133,21 +153,39 @@ static int signal_all(int folder, int signal) {
     return outcome.reached > 0 ? 0 : -ESRCH;
 }
 
-/* Linux 5.14, version 2. -ENOENT: it is older, or version 1. */
-static int kill_at_once(int folder) {
-    long fd = fl_syscall(SYS_openat, folder, (long)"cgroup.kill", O_WRONLY | O_CLOEXEC, 0, 0);
-    if (fd < 0)
-        return (int)fd;
-    long rc = fl_syscall(SYS_write, fd, (long)"1", 1, 0, 0);
-    fl_close(fd);
-    return rc < 0 ? (int)rc : 0;
+/* Whoever has a SIGKILL coming makes no child any more: it is over when no new one is found. */
+static int kill_all(int folder) {
+    struct members known = {0};
+    struct outcome outcome = {.known = &known};
+    int rc;
+    do {
+        outcome.fresh = 0;
+        rc = signal_tree(folder, SIGKILL, &outcome);
+    } while (rc == 0 && outcome.fresh > 0);
+    free(known.pids);
+    return rc < 0 ? rc : outcome.code;
 }
 
-/* Who forks while his brothers are being killed has children that are in the next list. */
-static int kill_in_turn(int folder) {
-    int rc = signal_all(folder, SIGKILL);
-    for (int round = 1, next = rc; round < ROUNDS && next == 0; round++)
-        next = signal_all(folder, SIGKILL);
+/* Version 2, Linux 5.2. False: it was so already, or cannot be. */
+static bool freeze(int folder, bool frozen) {
+    char was = '1';
+    long fd = fl_syscall(SYS_openat, folder, (long)"cgroup.freeze", O_RDWR | O_CLOEXEC, 0, 0);
+    bool changed = fd >= 0 && fl_syscall(SYS_read, fd, (long)&was, 1, 0, 0) == 1 &&
+                   (was == '1') != frozen &&
+                   fl_syscall(SYS_pwrite64, fd, (long)(frozen ? "1" : "0"), 1, 0, 0) == 1;
+    fl_close(fd);
+    return changed;
+}
+
+/*
+ * Not by cgroup.kill: on Linux 6.18 whoever is born in a cgroup that was once killed so is killed
+ * at birth, be it hours later. While they are frozen they cannot outrun us with children.
+ */
+static int kill_frozen(int folder) {
+    bool froze = freeze(folder, true);
+    int rc = kill_all(folder);
+    if (froze)
+        freeze(folder, false);
     return rc;
 }
 
@@ -155,6 +193,5 @@ int fl_cgroup_signal(int folder, int signal) {
     int rc = signal_all(folder, 0);
     if (rc < 0 || signal == 0)
         return rc;
-    rc = signal == SIGKILL ? kill_at_once(folder) : signal_all(folder, signal);
-    return signal == SIGKILL && rc == -ENOENT ? kill_in_turn(folder) : rc;
+    return signal == SIGKILL ? kill_frozen(folder) : signal_all(folder, signal);
 }

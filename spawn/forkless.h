@@ -443,17 +443,16 @@ enum forkless_whom {
 };
 
 /*
- * Sends a signal (0 only asks), and to nobody else: once the child has been waited for the answer
- * is -ESRCH, also where its number has been given to another. A child that has not exec'd yet dies
+ * Sends a signal (0 only asks) to them, and to nobody else: a child that has been waited for is
+ * -ESRCH, also where its number has been given to another. A child that has not exec'd yet dies
  * of a signal whose default is to end it, unless the caller of spawn or start blocks that signal;
  * of SIGKILL in any case. All act at once, but what gets SIGKILL is not gone at the return:
  * forkless_run() waits for that.
  *
  * GROUP also reaches what is left of the group of a child that has ended; -ESRCH: nothing is, or
  * the child has been waited for and the kernel (before 6.9) tells its group from a stranger's no
- * more. What has made a group or session of its own is only reached by CGROUP. There SIGKILL is one
- * write, of which nothing can fork away (Linux 5.14); any other signal goes to one after the other.
- * -ESRCH: nobody is in it.
+ * more. What has made a group or session of its own is only reached by CGROUP, where SIGKILL leaves
+ * nobody who could fork away. -ESRCH: nobody is in it.
  *
  * -EINVAL: no such signal or `whom`, the child has no group of its own, its command no cgroup.
  * -EPERM: the child, or all of them, have changed their user.
@@ -583,7 +582,7 @@ typedef struct forkless_result {
                               memory; with STOP and END there may have been more */
     size_t input_written;  /* how much of the input went into the pipe */
     bool timed_out;        /* it was ended at its deadline */
-    bool limited;          /* STOP or END came into effect */
+    bool limited;          /* with STOP or END: an output was longer */
     bool writers_remained; /* others still held an output when reading ended */
     bool survivors;        /* it was ended, and of whom was signalled some were there still, or it
                               cannot be told */

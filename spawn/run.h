@@ -5,6 +5,26 @@
 #include <poll.h>
 
 #include "slot.h"
+#include "stream.h"
+
+struct fl_run {
+    struct fl_input input;
+    struct fl_output outputs[2];
+    enum forkless_at_limit at_limit;
+    int64_t deadline, grace;
+    enum forkless_whom whom;
+
+    enum { LIVES, TERMINATED, KILLED } ending;
+    int64_t next, look; /* of ending: SIGKILL or giving up; the next look, when it has exited */
+    int64_t nap;        /* before the one after that */
+    bool exited;
+    int64_t drained; /* when reading ends at the latest; from its exit on */
+    bool over, taken;
+    bool timed_out, limited, writers_remained, survivors;
+    int epoll, watched; /* the pidfd in it; -1: none */
+};
+
+/* ---- run_loop.c ---- */
 
 /* Whatever there is to wait for. */
 struct fl_ready {
@@ -24,6 +44,11 @@ bool fl_run_is_over(const forkless_child *);
 int fl_run_await(forkless_child *, int64_t deadline_ns);
 /* A descriptor for event loops, or -errno; with the lock held. */
 int fl_run_fd(forkless_child *);
+/* One of its ends, which is -1 then. */
+void fl_run_close(struct fl_run *, int *fd);
+
+/* ---- run.c ---- */
+
 void fl_run_free(forkless_child *);
 
 #endif

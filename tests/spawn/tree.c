@@ -284,10 +284,28 @@ TEST(b82_cgroup) {
         fell_cgroup(way & 1 ? SIGTERM : SIGKILL, way & 2, launchers[way / 4]);
 }
 
-/* Before Linux 5.14: nobody may write all at once. */
-TEST(b82_cgroup_without_kill_file) {
-    filter(&(struct rule){SYS_openat, SECCOMP_RET_ERRNO | ENOENT, 2, O_ACCMODE, O_WRONLY}, 1);
+/* They cannot be frozen. */
+TEST(b82_cgroup_without_freezer) {
+    filter(&(struct rule){SYS_openat, SECCOMP_RET_ERRNO | ENOENT, 2, O_ACCMODE, O_RDWR}, 1);
     fell_cgroup(SIGKILL, false, forkless_spawn);
+}
+
+/* Those who make children all the time, while they are killed. */
+TEST(b82_cgroup_of_those_who_fork) {
+    int folder = cgroup_made();
+    for (int i = 0; i < 4; i++) {
+        forkless_command *c =
+            shell("for i in 1 2 3 4; do (while :; do sleep 60 & done) & done; printf x; wait");
+        CHECK_EQ(forkless_command_cgroup(c, folder), 0);
+        struct tree t = grown(launchers[i / 2], c);
+        nap(20000);
+        CHECK_EQ(forkless_kill(t.child, SIGKILL, FORKLESS_CGROUP), 0);
+        check_felled(&t);
+        ends(t.child, FORKLESS_KILLED, SIGKILL);
+        forkless_command_free(c);
+    }
+    close(folder);
+    cgroup_removed(cgroup_path);
 }
 
 TEST(cgroup_below_and_empty) {
@@ -358,7 +376,8 @@ int main(void) {
         cmocka_unit_test(b75_group_without_pidfds),
         cmocka_unit_test(b66_group_of_a_stranger),
         cmocka_unit_test(b82_cgroup),
-        cmocka_unit_test(b82_cgroup_without_kill_file),
+        cmocka_unit_test(b82_cgroup_without_freezer),
+        cmocka_unit_test(b82_cgroup_of_those_who_fork),
         cmocka_unit_test(cgroup_below_and_empty),
         cmocka_unit_test(b82_cgroup_of_the_caller),
     };

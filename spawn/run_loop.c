@@ -1,0 +1,272 @@
+/*
+ * What a run is about to do depends on where it is: the child lives; it has ended, and others still
+ * hold its outputs (draining); it is being ended (SIGTERM, then SIGKILL), until nobody of those who
+ * were signalled is left.
+ *
+ * Its child is reaped last, so that the group's number stays its own, but where the kernel lets a
+ * pidfd stand for the group (6.9): then it is reaped first, as a zombie hides whether others are
+ * left.
+ */
+#include "run.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <sys/epoll.h>
+
+#include "arch/syscall.h"
+#include "clock.h"
+#include "handle.h"
+#include "kill.h"
+#include "own.h"
+#include "wait.h"
+
+/* Between two looks for those who are left, which may have to go through all processes. */
+enum { FIRST_LOOK_NS = 5000000, LAST_LOOK_NS = 80000000 };
+
+bool fl_run_is_over(const forkless_child *child) {
+    return child->run->over;
+}
+
+/* ---- for event loops ---- */
+
+static void watch(struct fl_run *run, int fd, uint32_t events) {
+    struct epoll_event event = {.events = events};
+    if (run->epoll >= 0 && fd >= 0)
+        epoll_ctl(run->epoll, EPOLL_CTL_ADD, fd, &event);
+}
+
+/* A copy that a fork of the host's has made would keep it in. */
+static void unwatch(struct fl_run *run, int fd) {
+    if (run->epoll >= 0 && fd >= 0)
+        epoll_ctl(run->epoll, EPOLL_CTL_DEL, fd, NULL);
+}
+
+void fl_run_close(struct fl_run *run, int *fd) {
+    unwatch(run, *fd);
+    fl_close(*fd);
+    *fd = -1;
+}
+
+int fl_run_fd(forkless_child *child) {
+    struct fl_run *run = child->run;
+    if (run->epoll >= 0)
+        return run->epoll;
+    int fd = fl_pidfd(child);
+    if (fd < 0 && fd != -ESRCH)
+        return fd;
+    long epoll = fl_above_stderr(fl_syscall(SYS_epoll_create1, EPOLL_CLOEXEC, 0, 0, 0, 0));
+    if (epoll < 0)
+        return (int)epoll;
+    run->epoll = (int)epoll;
+    watch(run, run->input.fd, EPOLLOUT);
+    watch(run, run->outputs[0].fd, EPOLLIN);
+    watch(run, run->outputs[1].fd, EPOLLIN);
+    if (!run->exited || run->over)
+        watch(run, run->watched = child->pidfd, EPOLLIN);
+    return run->epoll;
+}
+
+/* ---- what there is to wait for ---- */
+
+static void want(struct fl_ready *ready, int fd, short events) {
+    if (fd >= 0)
+        ready->fds[ready->count++] = (struct pollfd){.fd = fd, .events = events};
+}
+
+void fl_run_interest(const forkless_child *child, struct fl_ready *ready) {
+    const struct fl_run *run = child->run;
+    ready->count = 0;
+    want(ready, run->input.fd, POLLOUT);
+    want(ready, run->outputs[0].fd, POLLIN);
+    want(ready, run->outputs[1].fd, POLLIN);
+    if (!run->exited)
+        want(ready, child->pidfd, POLLIN);
+}
+
+int64_t fl_run_next(const forkless_child *child) {
+    const struct fl_run *run = child->run;
+    if (run->over)
+        return 0;
+    int64_t next = run->deadline;
+    if (run->ending != LIVES)
+        next = run->next;
+    else if (run->exited)
+        next = run->drained;
+    int64_t look = FORKLESS_NEVER;
+    if (run->exited && run->ending != LIVES)
+        look = run->look;
+    else if (!run->exited && child->pidfd < 0)
+        look = fl_now() + FL_NAP_NS;
+    return next < look ? next : look;
+}
+
+/* ---- input and outputs ---- */
+
+static bool is_ready(const struct fl_ready *ready, int fd) {
+    for (unsigned i = 0; fd >= 0 && i < ready->count; i++)
+        if (ready->fds[i].fd == fd)
+            return ready->fds[i].revents != 0;
+    return false;
+}
+
+static void mind_the_limit(struct fl_run *run, struct fl_output *out) {
+    if (out->dropped == 0 || run->at_limit == FORKLESS_DROP)
+        return;
+    run->limited = true;
+    if (run->at_limit == FORKLESS_STOP)
+        fl_run_close(run, &out->fd);
+}
+
+static void read_output(struct fl_run *run, struct fl_output *out,
+                        bool (*read)(struct fl_output *)) {
+    if (out->fd >= 0 && !read(out))
+        fl_run_close(run, &out->fd);
+    mind_the_limit(run, out);
+}
+
+static void move_data(struct fl_run *run, const struct fl_ready *ready) {
+    if (is_ready(ready, run->input.fd) && !fl_input_feed(&run->input))
+        fl_run_close(run, &run->input.fd);
+    for (int i = 0; i < 2; i++)
+        if (is_ready(ready, run->outputs[i].fd))
+            read_output(run, &run->outputs[i], fl_output_read);
+}
+
+static void drain(struct fl_run *run) {
+    for (int i = 0; i < 2; i++)
+        read_output(run, &run->outputs[i], fl_output_drain);
+}
+
+static bool is_read(const struct fl_run *run) {
+    return run->outputs[0].fd < 0 && run->outputs[1].fd < 0;
+}
+
+/* ---- the end ---- */
+
+static void terminate(forkless_child *child, int64_t now) {
+    struct fl_run *run = child->run;
+    run->ending = TERMINATED;
+    run->nap = FIRST_LOOK_NS;
+    run->next = fl_later(now, run->grace);
+    fl_kill(child, SIGTERM, run->whom);
+    fl_kill(child, SIGCONT, run->whom);
+}
+
+static void kill_all(forkless_child *child, int64_t now) {
+    struct fl_run *run = child->run;
+    run->ending = KILLED;
+    run->nap = FIRST_LOOK_NS;
+    run->look = 0;
+    run->next = fl_later(now, run->grace);
+    fl_kill(child, SIGKILL, run->whom);
+}
+
+/* Whether none of those who were signalled is left, or no more is to be done about them. */
+static bool is_settled(forkless_child *child, int64_t now) {
+    struct fl_run *run = child->run;
+    if (run->whom == FORKLESS_GROUP && !child->reaped) {
+        if (fl_kill_outlives_reaping(child)) {
+            fl_settle(child);
+        } else {
+            if (run->ending == TERMINATED && is_read(run))
+                kill_all(child, now);
+            if (run->ending == TERMINATED)
+                return false;
+            fl_settle(child);
+        }
+    }
+    if (run->whom == FORKLESS_CHILD)
+        return true;
+    bool last = run->ending == KILLED && now >= run->next;
+    if (now < run->look && !last)
+        return false;
+    if (!fl_kill_finds_any(child, run->whom))
+        return true;
+    run->look = now + run->nap;
+    run->nap = run->nap < LAST_LOOK_NS ? 2 * run->nap : run->nap;
+    run->survivors = last;
+    return last;
+}
+
+static void finish(forkless_child *child) {
+    struct fl_run *run = child->run;
+    drain(run);
+    run->writers_remained = !is_read(run);
+    fl_run_close(run, &run->input.fd);
+    fl_run_close(run, &run->outputs[0].fd);
+    fl_run_close(run, &run->outputs[1].fd);
+    if (run->exited)
+        fl_settle(child);
+    else { /* not even by SIGKILL */
+        run->survivors = true;
+        child->status.how = FORKLESS_UNKNOWN;
+        child->status.execed = true;
+    }
+    run->over = true;
+    watch(run, run->watched < 0 ? child->pidfd : -1, EPOLLIN);
+}
+
+static void look_for_end(forkless_child *child) {
+    struct fl_run *run = child->run;
+    if (run->exited || !fl_has_ended(child))
+        return;
+    run->exited = true;
+    run->drained = fl_later(fl_now(), run->grace);
+    unwatch(run, run->watched);
+    run->watched = -1;
+    drain(run);
+}
+
+static void mind_the_time(forkless_child *child, int64_t now) {
+    struct fl_run *run = child->run;
+    bool late = now >= run->deadline;
+    if (run->ending == LIVES && !run->exited &&
+        (late || (run->limited && run->at_limit == FORKLESS_END))) {
+        run->timed_out = late;
+        terminate(child, now);
+    } else if (run->ending == TERMINATED && now >= run->next)
+        kill_all(child, now);
+    else if (run->ending == KILLED && !run->exited && now >= run->next)
+        finish(child);
+}
+
+void fl_run_step(forkless_child *child, const struct fl_ready *ready) {
+    struct fl_run *run = child->run;
+    if (run->over)
+        return;
+    move_data(run, ready);
+    if (child->pidfd < 0 || is_ready(ready, child->pidfd))
+        look_for_end(child);
+    int64_t now = fl_now();
+    mind_the_time(child, now);
+    if (run->over || !run->exited)
+        return;
+    bool done = run->ending == LIVES ? is_read(run) || now >= run->drained : is_settled(child, now);
+    if (done)
+        finish(child);
+}
+
+static void step_after(forkless_child *child, struct fl_ready *ready, int64_t ns) {
+    struct timespec timeout = fl_timespec(ns);
+    fl_syscall(SYS_ppoll, (long)ready->fds, ready->count, (long)&timeout, 0, 0);
+    pthread_mutex_lock(&child->lock);
+    fl_run_step(child, ready);
+    pthread_mutex_unlock(&child->lock);
+}
+
+int fl_run_await(forkless_child *child, int64_t deadline_ns) {
+    for (bool looked = false;; looked = true) {
+        struct fl_ready ready;
+        pthread_mutex_lock(&child->lock);
+        bool over = child->run->over;
+        int64_t next = fl_run_next(child), left = fl_left(deadline_ns);
+        fl_run_interest(child, &ready);
+        pthread_mutex_unlock(&child->lock);
+        if (over)
+            return 0;
+        if (left == 0 && looked)
+            return -ETIMEDOUT;
+        int64_t due = fl_left(next);
+        step_after(child, &ready, due < left ? due : left);
+    }
+}
