@@ -22,6 +22,16 @@ static int open_pipe(forkless_child *slot, int child_fd, bool reads, forkless_er
     return 0;
 }
 
+/* Ours never blocks, the child's does: they are two open files. */
+static int open_for_run(forkless_child *slot, int child_fd, forkless_error *error) {
+    int rc = open_pipe(slot, child_fd, child_fd == 0, error);
+    if (rc < 0)
+        return rc;
+    int ours = slot->pipes[slot->pipe_count - 1].ours;
+    rc = (int)fl_syscall(SYS_fcntl, ours, F_SETFL, O_NONBLOCK, 0, 0);
+    return rc < 0 ? fl_error(error, rc, FORKLESS_STEP_PIPE, child_fd, NULL) : 0;
+}
+
 /* Another descriptor of the child's end that was made last. */
 static int open_same(forkless_child *slot, int child_fd, forkless_error *error) {
     struct fl_pipe *pipe = &slot->pipes[slot->pipe_count];
@@ -42,11 +52,11 @@ int fl_pipes_open(forkless_child *slot, const struct fl_extra_pipes *extra, fork
         if (d->sources[i].kind == FL_PIPE)
             rc = open_pipe(slot, d->sources[i].to, d->sources[i].flags == FORKLESS_READS, error);
     if (rc == 0 && extra->input)
-        rc = open_pipe(slot, 0, true, error);
+        rc = open_for_run(slot, 0, error);
     if (rc == 0 && extra->output)
-        rc = open_pipe(slot, 1, false, error);
+        rc = open_for_run(slot, 1, error);
     if (rc == 0 && extra->errors)
-        rc = extra->merged ? open_same(slot, 2, error) : open_pipe(slot, 2, false, error);
+        rc = extra->merged ? open_same(slot, 2, error) : open_for_run(slot, 2, error);
     return rc;
 }
 

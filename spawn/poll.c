@@ -1,9 +1,7 @@
 /* Children in an event loop, and many at once. */
 #include <errno.h>
-#include <poll.h>
 #include <stdlib.h>
 
-#include "arch/syscall.h"
 #include "cancel.h"
 #include "clock.h"
 #include "handle.h"
@@ -34,9 +32,8 @@ static bool is_pending(forkless_child *child) {
 static int poll_one(forkless_child *child) {
     struct fl_ready ready;
     if (child->run) {
-        struct timespec none = fl_timespec(0);
         fl_run_interest(child, &ready);
-        fl_syscall(SYS_ppoll, (long)ready.fds, ready.count, (long)&none, 0, 0);
+        fl_look(ready.fds, ready.count, 0);
         fl_run_step(child, &ready);
     }
     if (child->run ? fl_run_is_over(child) : fl_has_ended(child))
@@ -112,8 +109,7 @@ static void doze(forkless_child *const children[], size_t count, struct pollfd *
         int64_t due = fds[i].fd == -ESRCH ? 0 : forkless_next_deadline(children[i]);
         next = due < next ? due : next;
     }
-    struct timespec timeout = fl_timespec(fl_left(next));
-    fl_syscall(SYS_ppoll, (long)fds, (long)count, (long)&timeout, 0, 0);
+    fl_look(fds, count, fl_left(next));
 }
 
 static int check_all(forkless_child *const children[], size_t count) {

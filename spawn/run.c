@@ -2,7 +2,6 @@
 #include "run.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <stdlib.h>
 
 #include "arch/syscall.h"
@@ -48,13 +47,6 @@ static struct fl_run *make(const forkless_run_options *o) {
     return run;
 }
 
-static int take_end(forkless_child *child, int child_fd) {
-    int fd = forkless_child_pipe(child, child_fd);
-    if (fd >= 0)
-        fl_syscall(SYS_fcntl, fd, F_SETFL, O_NONBLOCK, 0, 0);
-    return fd < 0 ? -1 : fd;
-}
-
 static int start(const forkless_command *command, const forkless_run_options *o,
                  forkless_child **out, forkless_error *error) {
     static const forkless_run_options standard;
@@ -82,11 +74,11 @@ static int start(const forkless_command *command, const forkless_run_options *o,
         return rc;
     }
     if (pipes.input)
-        run->input.fd = take_end(*out, 0);
+        run->input.fd = forkless_child_pipe(*out, 0);
     if (run->outputs[0].captured)
-        run->outputs[0].fd = take_end(*out, 1);
+        run->outputs[0].fd = forkless_child_pipe(*out, 1);
     if (run->outputs[1].captured)
-        run->outputs[1].fd = take_end(*out, 2);
+        run->outputs[1].fd = forkless_child_pipe(*out, 2);
     if (run->input.fd >= 0 && o->input_size == 0)
         fl_run_close(run, &run->input.fd);
     (*out)->run = run;

@@ -29,10 +29,11 @@ bool fl_run_is_over(const forkless_child *child) {
 
 /* ---- for event loops ---- */
 
-static void watch(struct fl_run *run, int fd, uint32_t events) {
+static int watch(struct fl_run *run, int fd, uint32_t events) {
     struct epoll_event event = {.events = events};
-    if (run->epoll >= 0 && fd >= 0)
-        epoll_ctl(run->epoll, EPOLL_CTL_ADD, fd, &event);
+    if (run->epoll < 0 || fd < 0 || epoll_ctl(run->epoll, EPOLL_CTL_ADD, fd, &event) == 0)
+        return 0;
+    return -errno;
 }
 
 /* A copy that a fork of the host's has made would keep it in. */
@@ -58,12 +59,18 @@ int fl_run_fd(forkless_child *child) {
     if (epoll < 0)
         return (int)epoll;
     run->epoll = (int)epoll;
-    watch(run, run->input.fd, EPOLLOUT);
-    watch(run, run->outputs[0].fd, EPOLLIN);
-    watch(run, run->outputs[1].fd, EPOLLIN);
-    if (!run->exited || run->over)
-        watch(run, run->watched = child->pidfd, EPOLLIN);
-    return run->epoll;
+    int rc = watch(run, run->input.fd, EPOLLOUT);
+    if (rc == 0)
+        rc = watch(run, run->outputs[0].fd, EPOLLIN);
+    if (rc == 0)
+        rc = watch(run, run->outputs[1].fd, EPOLLIN);
+    if (rc == 0 && (!run->exited || run->over))
+        rc = watch(run, run->watched = child->pidfd, EPOLLIN);
+    if (rc == 0)
+        return run->epoll;
+    fl_close(run->epoll);
+    run->epoll = run->watched = -1;
+    return rc;
 }
 
 /* ---- what there is to wait for ---- */
@@ -247,8 +254,7 @@ void fl_run_step(forkless_child *child, const struct fl_ready *ready) {
 }
 
 static void step_after(forkless_child *child, struct fl_ready *ready, int64_t ns) {
-    struct timespec timeout = fl_timespec(ns);
-    fl_syscall(SYS_ppoll, (long)ready->fds, ready->count, (long)&timeout, 0, 0);
+    fl_look(ready->fds, ready->count, ns);
     pthread_mutex_lock(&child->lock);
     fl_run_step(child, ready);
     pthread_mutex_unlock(&child->lock);

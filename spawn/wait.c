@@ -5,7 +5,6 @@
 #include "wait.h"
 
 #include <errno.h>
-#include <poll.h>
 #include <sys/wait.h>
 
 #include "arch/syscall.h"
@@ -28,14 +27,24 @@ bool fl_has_ended(const forkless_child *child) {
     return child->reaped || peek(child, WNOHANG) != 0;
 }
 
+void fl_look(struct pollfd *fds, size_t count, int64_t ns) {
+    struct timespec timeout = fl_timespec(ns);
+    long rc = fl_syscall(SYS_ppoll, (long)fds, (long)count, (long)&timeout, 0, 0);
+    if (rc >= 0 || rc == -EINTR)
+        return;
+    timeout = fl_timespec(ns < FL_NAP_NS ? ns : FL_NAP_NS);
+    fl_syscall(SYS_nanosleep, (long)&timeout, 0, 0, 0, 0);
+    for (size_t i = 0; i < count; i++)
+        fds[i].revents = fds[i].events;
+}
+
 /* Until the child ends, or the time has passed; where there is no pidfd, until a nap is over. */
 static void doze(forkless_child *child, int64_t ns) {
     pthread_mutex_lock(&child->lock);
     int fd = fl_pidfd(child);
     pthread_mutex_unlock(&child->lock);
     struct pollfd poll = {.fd = fd, .events = POLLIN};
-    struct timespec timeout = fl_timespec(fd < 0 && ns > FL_NAP_NS ? FL_NAP_NS : ns);
-    fl_syscall(SYS_ppoll, (long)&poll, 1, (long)&timeout, 0, 0);
+    fl_look(&poll, 1, fd < 0 && ns > FL_NAP_NS ? FL_NAP_NS : ns);
 }
 
 /* 0: it has ended, or is gone; -ETIMEDOUT. Where it takes long a pidfd is opened first: it knows

@@ -2,9 +2,14 @@
 #ifndef FL_WAIT_H
 #define FL_WAIT_H
 
+#include <poll.h>
+
 #include "slot.h"
 
 enum { FL_NAP_NS = 2000000 }; /* between two looks where there is no pidfd to wait for */
+
+/* poll(2), at most so long. Under a filter that refuses it everything may be there after a nap. */
+void fl_look(struct pollfd *, size_t count, int64_t ns);
 
 /* Whether it has ended, or is nobody's to wait for any more; a zombie stays one. */
 bool fl_has_ended(const forkless_child *);
