@@ -3,7 +3,9 @@
 
 #include <dirent.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "arch/syscall.h"
@@ -87,10 +89,18 @@ static bool is_alive_in(const char *pid, pid_t group) {
     return its_group == group && ((state != 'Z' && state != 'X') || threads > 1);
 }
 
+/* Of our pid namespace, with its numbers. */
+static bool is_proc_ours(void) {
+    char number[16] = "";
+    long n = fl_syscall(SYS_readlinkat, AT_FDCWD, (long)"/proc/self", (long)number,
+                        sizeof number - 1, 0);
+    return n > 0 && atoi(number) == (int)fl_syscall(SYS_getpid, 0, 0, 0, 0, 0);
+}
+
 /* Zombies are not for us to reap, and an init that does not keeps them for ever. True if it cannot
  * be told. */
 static bool is_any_alive(pid_t group) {
-    DIR *all = opendir("/proc");
+    DIR *all = is_proc_ours() ? opendir("/proc") : NULL;
     bool alive = false, listed = false;
     for (struct dirent *entry; all && !alive && (entry = readdir(all));)
         if (entry->d_name[0] >= '1' && entry->d_name[0] <= '9') {
