@@ -17,8 +17,9 @@ static const uint64_t sigpipe = UINT64_C(1) << (SIGPIPE - 1);
 
 /* A SIGPIPE of ours is taken back; one that was there before is the caller's. */
 static long write_quietly(const struct fl_input *in) {
-    uint64_t before, pending = 0;
-    fl_syscall(SYS_rt_sigprocmask, SIG_BLOCK, (long)&sigpipe, (long)&before, FL_MASK_SIZE, 0);
+    uint64_t before = 0, pending = 0;
+    long blocked =
+        fl_syscall(SYS_rt_sigprocmask, SIG_BLOCK, (long)&sigpipe, (long)&before, FL_MASK_SIZE, 0);
     if (before & sigpipe)
         fl_syscall(SYS_rt_sigpending, (long)&pending, FL_MASK_SIZE, 0, 0, 0);
     long n = fl_syscall(SYS_write, in->fd, (long)(in->data + in->written),
@@ -27,7 +28,8 @@ static long write_quietly(const struct fl_input *in) {
         struct timespec none = fl_timespec(0);
         fl_syscall(SYS_rt_sigtimedwait, (long)&sigpipe, 0, (long)&none, FL_MASK_SIZE, 0);
     }
-    fl_syscall(SYS_rt_sigprocmask, SIG_SETMASK, (long)&before, 0, FL_MASK_SIZE, 0);
+    if (blocked >= 0) /* or a filter has refused it */
+        fl_syscall(SYS_rt_sigprocmask, SIG_SETMASK, (long)&before, 0, FL_MASK_SIZE, 0);
     return n;
 }
 
