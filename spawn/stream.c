@@ -9,7 +9,11 @@
 #include "clock.h"
 #include "kernel.h"
 
-enum { FIRST_ROOM = 128 * 1024, LEAST_ROOM = 64 * 1024 /* a pipe's */, SCRATCH = 4096 };
+enum {
+    FIRST_ROOM = 96 * 1024, /* less than what libc maps afresh each time */
+    LEAST_ROOM = 64 * 1024, /* a pipe's */
+    SCRATCH = 4096,
+};
 
 /* ---- input ---- */
 
@@ -103,8 +107,11 @@ bool fl_output_drain(struct fl_output *out) {
     return !is_over(read_some(out, 1));
 }
 
+/* What is large is not cut: glibc learns from the size of a block that is freed which ones to keep,
+ * and would fetch the pages of each larger one anew. */
 char *fl_output_take(struct fl_output *out) {
-    char *data = realloc(out->data, out->size + 1);
+    bool large = out->size >= LEAST_ROOM;
+    char *data = large ? out->data : realloc(out->data, out->size + 1);
     if (!data)
         data = out->data;
     if (data)

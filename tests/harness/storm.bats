@@ -50,6 +50,21 @@ refused() {
     [ -z "$output" ]
 }
 
+# faults STRATEGY: page faults of 100 captures of 1 MiB, in the children too, beyond those of 10.
+faults() {
+    python3 -c 'import resource, subprocess, sys
+def faults(count):
+    before = resource.getrusage(resource.RUSAGE_CHILDREN).ru_minflt
+    subprocess.run([*sys.argv[1:], count, "mebibyte"], check=True)
+    return resource.getrusage(resource.RUSAGE_CHILDREN).ru_minflt - before
+print(-faults("10") + faults("110"))' "$storm" "$1"
+}
+
+@test "a capture by the library fetches no pages anew that one by hand keeps" {
+    ours=$(faults forkless_run) by_hand=$(faults posix_spawn_read)
+    [ "$ours" -lt $((2 * by_hand)) ]
+}
+
 @test "a target that does not end as it should ends the storm" {
     target 'echo child >>children; [ "$(wc -l <children)" -lt 3 ] || exit 7; exit 42'
     refused 3 "fork: the target exited with 7, not 42" fork 200 ./target
