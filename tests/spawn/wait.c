@@ -201,8 +201,11 @@ TEST(b64_b65_status_is_kept_by_the_kernel) {
         if (way & 2) {
             CHECK_EQ(forkless_wait(child, from_now(1), NULL, NULL), -ETIMEDOUT);
             CHECK_EQ(forkless_kill(child, SIGUSR2, FORKLESS_CHILD), 0);
-        } else if (forkless_pidfd(child) < 0)
-            continue; /* it was quicker */
+        } else if (forkless_pidfd(child) < 0) { /* it was quicker */
+            forkless_child_free(child);
+            forkless_command_free(c);
+            continue;
+        }
         if (!(way & 1))
             CHECK_EQ(waitpid(forkless_pid(child), NULL, 0), forkless_pid(child));
         CHECK_EQ(forkless_wait(child, FORKLESS_NEVER, &status, NULL), 0);
