@@ -42,6 +42,11 @@ static const struct fault {
     {"rt_sigtimedwait", {FAIL(rt_sigtimedwait, ENOSYS)}, WORKS},
 };
 
+/* What is freed is unmapped, as a snapshot compares it. */
+static void unmap_at_free(void) {
+    mallopt(M_MMAP_THRESHOLD, 64 * 1024);
+}
+
 static void one_fault(const struct fault *f, bool merged) {
     static struct snapshot before;
     static char input[100000];
@@ -54,7 +59,7 @@ static void one_fault(const struct fault *f, bool merged) {
     forkless_command *c = command("/bin/cat", NULL);
     forkless_result r;
     forkless_error error;
-    mallopt(M_MMAP_THRESHOLD, 64 * 1024); /* what is freed is unmapped */
+    unmap_at_free();
     CHECK_EQ(forkless_run(c, &options, &r, NULL), 0);
     forkless_result_free(&r);
     snapshot_take(&before);
@@ -149,6 +154,7 @@ static void without_epoll(int which) {
     forkless_command *c = shell("echo x");
     forkless_child *child;
     forkless_result r;
+    unmap_at_free();
     CHECK_EQ(forkless_run(c, NULL, &r, NULL), 0);
     forkless_result_free(&r);
     snapshot_take(&before);
