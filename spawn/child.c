@@ -14,6 +14,7 @@
 #include <sys/ioctl.h>
 
 #include "arch/syscall.h"
+#include "clock.h"
 #include "kernel.h"
 #include "slot.h"
 
@@ -24,6 +25,17 @@ enum {
 
 FL_INLINE long raw(long number, long a, long b, long c) {
     return fl_syscall(number, a, b, c, 0, 0);
+}
+
+FL_INLINE int64_t now(const forkless_child *slot) {
+    FL_UNSET struct timespec time;
+    if (!slot->clock || slot->clock(CLOCK_MONOTONIC, &time) != 0)
+        return 0;
+    return (int64_t)time.tv_sec * FL_SECOND_NS + time.tv_nsec;
+}
+
+FL_INLINE void stamp(const forkless_child *slot, _Atomic int64_t *stamp) {
+    atomic_store_explicit(stamp, now(slot), memory_order_relaxed);
 }
 
 FL_CHILD_CODE _Noreturn static void leave(void) {
@@ -230,10 +242,12 @@ FL_CHILD_CODE static void perform(forkless_child *slot, const struct fl_calls *c
 FL_CHILD_CODE _Noreturn static void execute(forkless_child *slot) {
     const struct fl_prepared *prepared = slot->prepared;
     long argv = (long)slot->argv, envp = (long)slot->command->envp, code = -ENOENT;
-    if (slot->program_fd >= 0)
+    if (slot->program_fd >= 0) {
+        stamp(slot, &slot->stamps.exec_called);
         code = fl_syscall(SYS_execveat, slot->program_fd, (long)"", argv, envp, AT_EMPTY_PATH);
-    else
+    } else
         for (const char *const *program = prepared->programs; *program; program++) {
+            stamp(slot, &slot->stamps.exec_called);
             long rc = raw(SYS_execve, (long)*program, argv, envp);
             bool goes_on = rc == -EACCES || rc == -ENOENT || rc == -ENOTDIR;
             if (rc == -EACCES || !goes_on || !prepared->searches)
@@ -246,6 +260,7 @@ FL_CHILD_CODE _Noreturn static void execute(forkless_child *slot) {
 
 FL_CHILD_CODE void fl_child(void *argument) {
     forkless_child *slot = argument;
+    stamp(slot, &slot->stamps.set_up);
     if (slot->mechanism == FORKLESS_CLONE_VFORK)
         reset_handlers(slot);
     if (slot->makes_group)

@@ -1,4 +1,4 @@
-/* Deadlines. Private. */
+/* Times and deadlines. Private. */
 #ifndef FL_CLOCK_H
 #define FL_CLOCK_H
 

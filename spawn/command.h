@@ -29,6 +29,10 @@ struct forkless_command {
     int user_namespace;      /* a descriptor; -1: the caller's */
     const char *helper;      /* what takes a child with memory of its own, or NULL */
 
+    forkless_slow_hook slow_hook; /* NULL: none */
+    int64_t slow_ns;
+    void *slow_host;
+
     struct fl_strings *strings;
 
     int code; /* the first error of a setter, */

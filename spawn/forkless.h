@@ -46,6 +46,22 @@ extern "C" {
 typedef struct forkless_command forkless_command;
 typedef struct forkless_child forkless_child;
 
+/*
+ * When things happened to a child, ns on CLOCK_MONOTONIC; 0: not known, or not yet. asked <= set_up
+ * <= exec_called <= execed <= exited, and asked <= created.
+ */
+typedef struct forkless_stamps {
+    int64_t asked;       /* spawn or start was called */
+    int64_t created;     /* the call that made it returned: at once to start, when it has exec'd to
+                            a caller that is held */
+    int64_t set_up;      /* its first instruction: it begins its set-up */
+    int64_t exec_called; /* its set-up is over: the last exec that it called */
+    int64_t execed;      /* its caller saw that it had exec'd: spawn, or the first wait or poll that
+                            looked then */
+    int64_t exited;      /* it was reaped */
+    int64_t reserved[4];
+} forkless_stamps;
+
 /* ---- errors ---- */
 
 /* Where something failed; from HANDLERS to EXEC in the order in which a child takes them, but for
@@ -335,6 +351,24 @@ int forkless_command_securebits(forkless_command *command, unsigned bits);
 int forkless_command_oom_score(forkless_command *command, int score);
 
 /*
+ * Calls `hook` once for each child whose start takes longer than this, counted from the call to the
+ * exec, inside a call of the host's: in spawn before it returns; of a child of start in a wait
+ * or poll, for which forkless_next_deadline() says when it is due. It is called also when the child
+ * has not exec'd by then.
+ * Where no call was there to see the exec, as when the first one comes later, its start counts to
+ * `exec_called`, so that it is not blamed for the time until somebody looked.
+ *
+ * The hook may ask, signal and wait for the child, not free it. `host` is passed to it, `stamps`
+ * are its own until it returns. It does not come for a child that could not be started or was ended
+ * before that long; it may come in a thread that is not the one that started the child.
+ * -EINVAL: a negative time, no hook.
+ */
+typedef void (*forkless_slow_hook)(forkless_child *child, const forkless_stamps *stamps,
+                                   void *host);
+int forkless_command_slow_start(forkless_command *command, int64_t longer_than_ns,
+                                forkless_slow_hook hook, void *host);
+
+/*
  * Where forkless-exec is, instead of where it was to be installed. It is opened once a process, by
  * the first command that needs it: what is replaced on disk later counts for the next process. Not
  * while other threads start commands. -EINVAL: NULL, empty. -ENAMETOOLONG. -EBUSY: it is open.
@@ -532,6 +566,19 @@ int forkless_poll_fd(forkless_child *child);
 /* When forkless_poll() has something to do also if the descriptor cannot be read, on
  * CLOCK_MONOTONIC; FORKLESS_NEVER: not at all. */
 int64_t forkless_next_deadline(const forkless_child *child);
+
+/*
+ * What is known by now. The child takes its two stamps without a system call: from the vDSO; where
+ * that is missing (valgrind, some emulators) they are 0. Of a child that takes forkless-exec
+ * `exec_called` is that of forkless-exec, `execed` of the target. -EINVAL. -ECHILD: the handle was
+ * made by another process, before a fork.
+ */
+int forkless_child_stamps(const forkless_child *child, forkless_stamps *out);
+
+/* One pointer of the host's, NULL at first; the library does nothing with it. Of what is no child
+ * it is NULL, and setting it changes nothing. */
+void forkless_child_set_host(forkless_child *child, void *host);
+void *forkless_child_host(const forkless_child *child);
 
 /*
  * Ends the handle and closes its pidfd and pipes; NULL is fine. A child that still runs goes on,

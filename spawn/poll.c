@@ -7,6 +7,7 @@
 #include "handle.h"
 #include "helper.h"
 #include "run.h"
+#include "stamps.h"
 #include "wait.h"
 
 enum { FEW = 32 };
@@ -48,8 +49,9 @@ static int poll_fd(forkless_child *child) {
 }
 
 static int64_t next_deadline(const forkless_child *child) {
-    int64_t next = child->run ? fl_run_next(child) : FORKLESS_NEVER;
+    int64_t next = child->run ? fl_run_next(child) : FORKLESS_NEVER, hook = fl_stamps_next(child);
     int64_t look = child->has_no_pidfd ? fl_later(fl_now(), FL_NAP_NS) : FORKLESS_NEVER;
+    next = hook < next ? hook : next;
     return next < look ? next : look;
 }
 
@@ -60,7 +62,9 @@ int forkless_poll(forkless_child *child) {
     int saved = errno;
     struct fl_cancel before = fl_handle_lock(child);
     rc = poll_one(child);
-    fl_handle_unlock(child, before);
+    pthread_mutex_unlock(&child->lock);
+    fl_stamps_look(child);
+    fl_cancel_release(before);
     errno = saved;
     return rc;
 }

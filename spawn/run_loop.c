@@ -18,6 +18,7 @@
 #include "handle.h"
 #include "kill.h"
 #include "own.h"
+#include "stamps.h"
 #include "wait.h"
 
 /* Between two looks for those who are left, which may have to go through all processes. */
@@ -258,6 +259,7 @@ static void step_after(forkless_child *child, struct fl_ready *ready, int64_t ns
     pthread_mutex_lock(&child->lock);
     fl_run_step(child, ready);
     pthread_mutex_unlock(&child->lock);
+    fl_stamps_look(child);
 }
 
 int fl_run_await(forkless_child *child, int64_t deadline_ns) {
@@ -265,14 +267,15 @@ int fl_run_await(forkless_child *child, int64_t deadline_ns) {
         struct fl_ready ready;
         pthread_mutex_lock(&child->lock);
         bool over = child->run->over;
-        int64_t next = fl_run_next(child), left = fl_left(deadline_ns);
+        int64_t next = fl_run_next(child), hook = fl_stamps_next(child);
+        int64_t left = fl_left(deadline_ns);
         fl_run_interest(child, &ready);
         pthread_mutex_unlock(&child->lock);
         if (over)
             return 0;
         if (left == 0 && looked)
             return -ETIMEDOUT;
-        int64_t due = fl_left(next);
+        int64_t due = fl_left(hook < next ? hook : next);
         step_after(child, &ready, due < left ? due : left);
     }
 }

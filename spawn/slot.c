@@ -10,9 +10,12 @@
 #include "slot.h"
 
 #include <errno.h>
+#include <limits.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "arch/syscall.h"
+#include "clock.h"
 #include "reap.h"
 
 enum { FIRST_CHUNK = 16, CHUNKS = 16, RECORD = 1024, ROOM = 16 * 1024 };
@@ -171,6 +174,8 @@ void fl_slot_give(forkless_child *slot) {
     slot->pipe_count = 0;
     slot->helped = not_helped;
     slot->room_used = 0;
+    slot->stamps = (struct fl_stamps){0};
+    slot->host = NULL;
     atomic_store_explicit(&slot->held, false, memory_order_relaxed);
     slot->status = (forkless_status){0};
     slot->reaped = false;
@@ -241,6 +246,21 @@ uint64_t fl_slot_last_birth(void) {
 
 uint32_t fl_slot_busy_word(const forkless_child *slot) {
     return (uint32_t)atomic_load_explicit(&slot->birth, memory_order_relaxed) << 1 | 1;
+}
+
+/* The kernel wakes one waiter when it clears a word, by a futex that is shared: whoever is woken
+ * wakes the others. */
+int fl_slot_await(forkless_child *slot, uint64_t last_birth, int64_t deadline_ns) {
+    uint32_t word;
+    while ((word = atomic_load(&slot->word)) != 0 && atomic_load(&slot->birth) <= last_birth) {
+        int64_t ns = fl_left(deadline_ns);
+        if (ns == 0)
+            return -ETIMEDOUT;
+        struct timespec timeout = fl_timespec(ns);
+        fl_syscall(SYS_futex, (long)&slot->word, FL_FUTEX_WAIT, word, (long)&timeout, 0);
+        fl_syscall(SYS_futex, (long)&slot->word, FL_FUTEX_WAKE, INT_MAX, 0, 0);
+    }
+    return 0;
 }
 
 static char *room_of(forkless_child *slot) {

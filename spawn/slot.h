@@ -13,6 +13,7 @@
 
 #include "command.h"
 #include "forkless.h"
+#include "vdso.h"
 
 enum { FL_EXTRA_PIPES = 3 /* a run's own */ };
 
@@ -43,6 +44,15 @@ struct fl_helped {
     atomic_int ours;
 };
 
+/* On CLOCK_MONOTONIC; 0: not known. */
+struct fl_stamps {
+    int64_t asked, created;              /* before anybody has the handle */
+    _Atomic int64_t set_up, exec_called; /* by the child */
+    _Atomic int64_t execed, exited;
+    atomic_bool exact; /* `execed` is when it did, not when somebody found that it had */
+    atomic_bool told;  /* the slow-start hook was called */
+};
+
 struct forkless_child {
     /*
      * Not 0, and another with each child, from before the clone until the child has exec'd or
@@ -57,9 +67,10 @@ struct forkless_child {
     const struct fl_prepared *prepared;
     struct fl_calls before, descriptors, after;
     char *const *argv;
-    int program_fd; /* that is executed first; -1: none */
-    pid_t parent;   /* for a death signal */
-    uint64_t mask;  /* the caller's */
+    int program_fd;  /* that is executed first; -1: none */
+    pid_t parent;    /* for a death signal */
+    uint64_t mask;   /* the caller's */
+    fl_clock *clock; /* NULL: it cannot tell the time */
     bool shares_table;
     int cgroup;       /* that it is born in; -1: its parent's */
     bool makes_group; /* before all else */
@@ -70,6 +81,8 @@ struct forkless_child {
     pid_t pid;
     bool leads_group; /* its own, as soon as it has set itself up */
     int cgroup_kept;  /* where it is, for signals; -1: nowhere of the command's */
+    struct fl_stamps stamps;
+    _Atomic(void *) host;
     unsigned pipe_count;
     struct fl_pipe pipes[FORKLESS_PIPES + FL_EXTRA_PIPES];
     struct fl_helped helped;
@@ -116,6 +129,10 @@ void fl_slot_number_birth(forkless_child *);
 uint64_t fl_slot_last_birth(void);
 /* What its word is until its child is past its exec. */
 uint32_t fl_slot_busy_word(const forkless_child *);
+
+/* Until the slot's child is past its exec or gone, or was born after the last one that counts: 0,
+ * or -ETIMEDOUT. */
+int fl_slot_await(forkless_child *, uint64_t last_birth, int64_t deadline_ns);
 
 /* Every slot that was ever taken, by numbers from 1; NULL: no more. */
 forkless_child *fl_slot_by_number(uint32_t number);

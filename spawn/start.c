@@ -7,6 +7,7 @@
 #include "arch/syscall.h"
 #include "cancel.h"
 #include "cgroup.h"
+#include "clock.h"
 #include "command.h"
 #include "create.h"
 #include "error.h"
@@ -18,6 +19,7 @@
 #include "reap.h"
 #include "record.h"
 #include "slot.h"
+#include "stamps.h"
 #include "start.h"
 
 _Static_assert(FL_SPAWN_MECHANISM != FORKLESS_CLONE3_VM, "spawn would return before the exec");
@@ -31,6 +33,7 @@ struct request {
     enum forkless_mechanism asked;
     bool waits; /* for the exec */
     bool leads; /* a group of its own */
+    int64_t since;
 };
 
 static bool joins_a_group(const forkless_command *c) {
@@ -96,6 +99,7 @@ static int fill(forkless_child *slot, const struct request *r, forkless_error *e
     slot->program_fd = c->program_fd;
     slot->cgroup = helped ? -1 : c->cgroup;
     slot->asked = r->asked;
+    slot->clock = fl_vdso_clock();
     slot->mechanism = mechanism_for(slot);
     bool group = fl_has(c, FORKLESS_STEP_GROUP), session = fl_has(c, FORKLESS_STEP_SESSION);
     slot->makes_group = r->leads && !group && !session;
@@ -150,11 +154,15 @@ static int launch(forkless_child *slot, const struct request *r, forkless_error 
                      "clone3 is refused, and vfork does not share memory here");
     } else {
         slot->pid = (pid_t)pid;
+        fl_stamps_created(slot, r->since);
         if (slot->mechanism == FORKLESS_CLONE3_VM)
             return 0;
         rc = conclude(slot, r, error);
-        if (rc == 0)
+        if (rc == 0) {
+            if (r->waits || !slot->helped.used)
+                fl_stamps_execed(slot);
             return 0;
+        }
     }
     close_all(slot);
     return rc;
@@ -181,6 +189,8 @@ static int run(const struct request *r, forkless_child **out, forkless_error *er
     }
     atomic_store_explicit(&slot->held, true, memory_order_relaxed);
     *out = slot;
+    if (slot->command->slow_hook && slot->mechanism != FORKLESS_CLONE3_VM)
+        fl_stamps_look(slot);
     return 0;
 }
 
@@ -198,6 +208,7 @@ int forkless_spawn_with(const forkless_command *command, const forkless_override
     const struct request r = {.command = (forkless_command *)command,
                               .override = override,
                               .asked = FL_SPAWN_MECHANISM,
+                              .since = fl_now(),
                               .waits = true};
     return run_undisturbed(&r, out, error);
 }
@@ -209,6 +220,7 @@ int fl_start(const forkless_command *command, const forkless_override *override,
                               .override = override,
                               .pipes = *pipes,
                               .asked = FL_START_MECHANISM,
+                              .since = fl_now(),
                               .leads = leads};
     return run_undisturbed(&r, out, error);
 }

@@ -16,6 +16,7 @@
 #include "reap.h"
 #include "record.h"
 #include "run.h"
+#include "stamps.h"
 
 static int peek(const forkless_child *child, unsigned options) {
     siginfo_t info;
@@ -113,13 +114,14 @@ void fl_settle(forkless_child *child) {
     if (child->reaped)
         return;
     reap(child);
-    if (!child->helped.used)
-        return;
-    if (child->record.code < 0 && !child->helped.told)
-        fl_helper_translate(child);
-    else
-        fl_helper_settle(child, status->how == FORKLESS_EXITED ? status->code : -1);
-    status->execed = child->helped.reached && child->record.code == 0;
+    if (child->helped.used) {
+        if (child->record.code < 0 && !child->helped.told)
+            fl_helper_translate(child);
+        else
+            fl_helper_settle(child, status->how == FORKLESS_EXITED ? status->code : -1);
+        status->execed = child->helped.reached && child->record.code == 0;
+    }
+    fl_stamps_seen_end(child);
 }
 
 int fl_verdict(const forkless_child *child, forkless_status *status, forkless_error *error) {
@@ -154,7 +156,10 @@ int forkless_wait(forkless_child *child, int64_t deadline_ns, forkless_status *s
         return fl_error(error, -EINVAL, FORKLESS_STEP_ARGUMENT, -1, NULL);
     int saved = errno;
     struct fl_cancel before = fl_cancel_hold();
+    if (!child->run)
+        fl_stamps_watch(child, deadline_ns);
     int rc = child->run ? fl_run_await(child, deadline_ns) : await(child, deadline_ns);
+    fl_stamps_look(child);
     fl_cancel_release(before);
     errno = saved;
     if (rc < 0)
