@@ -31,8 +31,8 @@ struct image {
 
 /* What stands at this address as linked; NULL: it is not all in the image. */
 static const void *at(const struct image *image, uint64_t address, uint64_t size, size_t align) {
-    uint64_t offset = address - image->address;
-    if (address < image->address || offset > image->size || size > image->size - offset)
+    uint64_t offset = address - image->address; /* huge, if it is below */
+    if (offset > image->size || size > image->size - offset)
         return NULL;
     return offset % align == 0 ? image->start + offset : NULL;
 }
@@ -124,18 +124,18 @@ static bool read_image(struct image *image) {
     return loaded && dynamic && read_dynamic(image, dynamic);
 }
 
-static uintptr_t find(const char *start) {
+fl_clock *fl_vdso_find(const void *start) {
     struct image image = {.start = start};
     if (!start || !read_image(&image))
-        return 0;
+        return NULL;
     for (uint32_t i = 0; i < image.count; i++) {
         const Elf64_Sym *s = &image.symbols[i];
         unsigned bind = ELF64_ST_BIND(s->st_info);
         if (s->st_shndx != SHN_UNDEF && (bind == STB_GLOBAL || bind == STB_WEAK) &&
             is_named(&image, s->st_name))
-            return (uintptr_t)at(&image, s->st_value, 1, 1);
+            return (fl_clock *)(uintptr_t)at(&image, s->st_value, 1, 1);
     }
-    return 0;
+    return NULL;
 }
 
 fl_clock *fl_vdso_clock(void) {
@@ -143,7 +143,7 @@ fl_clock *fl_vdso_clock(void) {
     static _Atomic uintptr_t known;
     uintptr_t found = atomic_load_explicit(&known, memory_order_relaxed);
     if (found == UNKNOWN) {
-        found = find((const char *)getauxval(AT_SYSINFO_EHDR));
+        found = (uintptr_t)fl_vdso_find((const void *)getauxval(AT_SYSINFO_EHDR));
         atomic_store_explicit(&known, found ? found : NONE, memory_order_relaxed);
     }
     return found > NONE ? (fl_clock *)found : NULL;

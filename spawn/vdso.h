@@ -9,4 +9,7 @@ typedef int fl_clock(clockid_t, struct timespec *);
 /* clock_gettime of the vDSO, found at the first call; NULL: there is none, as under valgrind. */
 fl_clock *fl_vdso_clock(void);
 
+/* The same in this image; NULL: it is not there, or NULL. */
+fl_clock *fl_vdso_find(const void *image);
+
 #endif
