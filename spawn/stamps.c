@@ -7,6 +7,7 @@
 #include "arch/syscall.h"
 #include "clock.h"
 #include "helper.h"
+#include "probes.h"
 #include "reap.h"
 #include "wait.h"
 
@@ -25,12 +26,23 @@ static void set(_Atomic int64_t *stamp, int64_t ns) {
 void fl_stamps_created(forkless_child *child, int64_t asked) {
     child->stamps.asked = asked;
     child->stamps.created = fl_now();
+    FL_PROBE(created, child->pid, child->command->program, child->mechanism,
+             child->stamps.created - asked);
+}
+
+/* How long it took to get there; -1: not known. */
+static int64_t since_asked(const forkless_child *child, int64_t ns) {
+    return ns != 0 ? ns - child->stamps.asked : -1;
 }
 
 /* The first that sees it counts. */
 static void execed_at(forkless_child *child, int64_t ns) {
     int64_t none = 0;
-    atomic_compare_exchange_strong(&child->stamps.execed, &none, ns);
+    if (!atomic_compare_exchange_strong(&child->stamps.execed, &none, ns))
+        return;
+    FL_PROBE(execed, child->pid, child->command->program,
+             since_asked(child, get(&child->stamps.set_up)),
+             since_asked(child, get(&child->stamps.exec_called)), since_asked(child, ns));
 }
 
 /* A child that was killed before its exec leaves its caller just as one that has exec'd. */
@@ -51,6 +63,13 @@ void fl_stamps_seen_end(forkless_child *child) {
     else
         set(&child->stamps.execed, 0);
     set(&child->stamps.exited, now);
+    if (child->record.code < 0)
+        FL_PROBE(failed, child->pid, child->command->program, child->record.code,
+                 forkless_step_name(child->record.step), child->record.index,
+                 since_asked(child, now));
+    else
+        FL_PROBE(ended, child->pid, child->command->program, child->status.how, child->status.code,
+                 since_asked(child, now));
 }
 
 /* ---- whether it is late ---- */

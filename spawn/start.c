@@ -16,6 +16,7 @@
 #include "own.h"
 #include "pipe.h"
 #include "policy.h"
+#include "probes.h"
 #include "reap.h"
 #include "record.h"
 #include "slot.h"
@@ -32,6 +33,7 @@ struct request {
     struct fl_extra_pipes pipes;
     enum forkless_mechanism asked;
     bool waits; /* for the exec */
+    bool tells; /* its caller why it failed, in full */
     bool leads; /* a group of its own */
     int64_t since;
 };
@@ -129,7 +131,9 @@ static int conclude(forkless_child *slot, const struct request *r, forkless_erro
     }
     if (slot->record.code == 0)
         return 0;
-    int rc = fl_record_error(&slot->record, slot->command, error);
+    const struct fl_record *record = &slot->record;
+    int rc = r->tells ? fl_record_error(record, slot->command, error)
+                      : fl_error(error, record->code, record->step, record->index, NULL);
     fl_reap_failed(slot);
     return rc;
 }
@@ -145,6 +149,7 @@ static int launch(forkless_child *slot, const struct request *r, forkless_error 
     long pid = fl_create(slot);
     close_theirs(slot);
     if (pid < 0) {
+        slot->pid = 0; /* of one that was tried */
         wake_all(slot);
         bool cgroup = slot->cgroup >= 0 && pid != -EAGAIN && pid != -ENOMEM;
         rc = fl_error(error, (int)pid, cgroup ? FORKLESS_STEP_CGROUP : FORKLESS_STEP_CLONE,
@@ -168,22 +173,35 @@ static int launch(forkless_child *slot, const struct request *r, forkless_error 
     return rc;
 }
 
+static const char *program_of(const struct request *r) {
+    return r->command && !r->command->freed ? r->command->program : NULL;
+}
+
+static int failed(const struct request *r, pid_t pid, const forkless_error *error) {
+    FL_PROBE(failed, pid, program_of(r), error->code, forkless_step_name(error->step), error->index,
+             fl_now() - r->since);
+    return error->code;
+}
+
 static int run(const struct request *r, forkless_child **out, forkless_error *error) {
     forkless_child *slot;
     fl_error(error, 0, FORKLESS_STEP_NONE, -1, NULL);
-    if (!out)
-        return fl_error(error, -EINVAL, FORKLESS_STEP_ARGUMENT, -1, NULL);
+    FL_PROBE(asked, program_of(r), r->waits);
+    if (!out) {
+        fl_error(error, -EINVAL, FORKLESS_STEP_ARGUMENT, -1, NULL);
+        return failed(r, 0, error);
+    }
     *out = NULL;
     int rc = check(r, error);
+    if (rc == 0 && (rc = fl_slot_take(&slot)) < 0)
+        fl_error(error, rc, FORKLESS_STEP_SLOT, -1, NULL);
     if (rc < 0)
-        return rc;
-    rc = fl_slot_take(&slot);
-    if (rc < 0)
-        return fl_error(error, rc, FORKLESS_STEP_SLOT, -1, NULL);
+        return failed(r, 0, error);
     fl_command_take(r->command);
     slot->command = r->command;
     rc = launch(slot, r, error);
     if (rc < 0) {
+        failed(r, slot->pid, error);
         fl_slot_give(slot);
         return rc;
     }
@@ -194,10 +212,12 @@ static int run(const struct request *r, forkless_child **out, forkless_error *er
     return 0;
 }
 
-static int run_undisturbed(const struct request *r, forkless_child **out, forkless_error *error) {
+static int run_undisturbed(struct request *r, forkless_child **out, forkless_error *error) {
+    forkless_error untold;
     int saved = errno;
     struct fl_cancel before = fl_cancel_hold();
-    int rc = run(r, out, error);
+    r->tells = error != NULL;
+    int rc = run(r, out, error ? error : &untold);
     fl_cancel_release(before);
     errno = saved;
     return rc;
@@ -205,23 +225,23 @@ static int run_undisturbed(const struct request *r, forkless_child **out, forkle
 
 int forkless_spawn_with(const forkless_command *command, const forkless_override *override,
                         forkless_child **out, forkless_error *error) {
-    const struct request r = {.command = (forkless_command *)command,
-                              .override = override,
-                              .asked = FL_SPAWN_MECHANISM,
-                              .since = fl_now(),
-                              .waits = true};
+    struct request r = {.command = (forkless_command *)command,
+                        .override = override,
+                        .asked = FL_SPAWN_MECHANISM,
+                        .since = fl_now(),
+                        .waits = true};
     return run_undisturbed(&r, out, error);
 }
 
 int fl_start(const forkless_command *command, const forkless_override *override,
              const struct fl_extra_pipes *pipes, bool leads, forkless_child **out,
              forkless_error *error) {
-    const struct request r = {.command = (forkless_command *)command,
-                              .override = override,
-                              .pipes = *pipes,
-                              .asked = FL_START_MECHANISM,
-                              .since = fl_now(),
-                              .leads = leads};
+    struct request r = {.command = (forkless_command *)command,
+                        .override = override,
+                        .pipes = *pipes,
+                        .asked = FL_START_MECHANISM,
+                        .since = fl_now(),
+                        .leads = leads};
     return run_undisturbed(&r, out, error);
 }
 
