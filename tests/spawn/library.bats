@@ -24,5 +24,6 @@ load helpers
 @test "b63: the library runs nothing when it is loaded" {
     cd "$BATS_TEST_TMPDIR" || exit
     gcc -std=gnu17 -D_GNU_SOURCE -O0 -c "$FORKLESS_SOURCE"/spawn/*.c
-    [[ $(readelf -SW ./*.o) != *@(init_array|.ctors)* ]]
+    readelf -SW ./*.o >sections
+    run -1 grep -E 'init_array|\.ctors' sections
 }
