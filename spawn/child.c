@@ -1,7 +1,7 @@
 /*
- * Beside the parent's other threads, in their memory: raw system calls only; reads the command,
- * writes its own slot's record. No libc, errno, thread-local storage, allocation or lock. A test
- * allows child.o no undefined symbol.
+ * Beside the parent's other threads, in their memory: raw system calls only, and the vDSO's clock;
+ * reads the command, writes its own slot's record and stamps. No libc, errno, thread-local storage,
+ * allocation or lock. A test allows child.o no undefined symbol.
  */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE

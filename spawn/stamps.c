@@ -1,10 +1,8 @@
 #include "stamps.h"
 
 #include <errno.h>
-#include <poll.h>
 #include <sys/wait.h>
 
-#include "arch/syscall.h"
 #include "clock.h"
 #include "helper.h"
 #include "probes.h"
@@ -171,8 +169,7 @@ static bool watch_helped(forkless_child *child, int64_t deadline_ns) {
         int64_t ns = over ? 0 : fl_left(deadline_ns);
         if (ns == 0)
             return over && watched;
-        struct timespec timeout = fl_timespec(ns < NAP_NS ? ns : NAP_NS);
-        fl_syscall(SYS_ppoll, (long)&poll, 1, (long)&timeout, 0, 0);
+        fl_look(&poll, 1, ns < NAP_NS ? ns : NAP_NS);
     }
 }
 
