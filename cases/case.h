@@ -12,17 +12,22 @@
 #include <sys/resource.h>
 #include <sys/types.h>
 
-/* A child that was started; `data` is the strategy's. */
-struct born {
-    pid_t pid;
-    void *data;
-};
-
 struct ended {
     int status; /* as wait4 gives it */
     struct rusage usage;
     const char
         *unsupported; /* NULL, or what this host did not allow, so that the figure is another's */
+};
+
+/* A child that was started; `data` is the strategy's. */
+struct born {
+    pid_t pid;
+    void *data;
+    /* Of a strategy that captures: what the child wrote to its standard output, and how it ended.
+     */
+    char *output;
+    size_t output_size;
+    struct ended ended;
 };
 
 struct attribute;
@@ -32,6 +37,7 @@ struct strategy {
     bool copies; /* the parent's memory, as fork does: dear in a big parent, and it slows what comes
                     after it */
     bool has_attributes; /* it takes others than `none` (attributes.h) */
+    bool captures;       /* what the child writes; its body ends when the child has been reaped */
 
     /* For at most `children` alive together. 0 or -errno; NULL: nothing to do. */
     int (*prepare)(const char *target, unsigned children, const struct attribute *);
@@ -40,6 +46,8 @@ struct strategy {
     int (*body)(struct born *);
     /* Waits for it and reaps it. 0 or -errno. */
     int (*finish)(struct born *, struct ended *);
+    /* Frees the output, which the harness has looked at; NULL: there is none. */
+    void (*release)(struct born *);
     void (*cleanup)(void);
 };
 
@@ -52,5 +60,6 @@ extern const struct strategy strategy_null;
 extern const struct strategy strategy_floor_vm, strategy_floor_vfork;
 extern const struct strategy strategy_fork, strategy_vfork, strategy_posix_spawn, strategy_clone3;
 extern const struct strategy strategy_forkless_spawn, strategy_forkless_start;
+extern const struct strategy strategy_posix_spawn_read;
 
 #endif

@@ -16,7 +16,7 @@ const struct cell cell_default = {
 const char *const axis_names[AXES] = {"strategy", "rss",      "gap",        "at_once",
                                       "fds",      "spawners", "attributes", "target"};
 
-static const char *const targets[] = {"tiny", "silent", "static", "dynamic"};
+static const char *const targets[] = {"tiny", "silent", "static", "dynamic", "mebibyte"};
 
 const char *target_name(const char *target) {
     const char *slash = strrchr(target, '/');
@@ -61,8 +61,8 @@ static bool set_target(struct cell *cell, const char *text, char *why, size_t si
         snprintf(why, size, "there is no target '%s'; did you mean %s?", text, meant);
     else
         snprintf(why, size,
-                 "there is no target '%s', but tiny, silent, static, dynamic, or a path with a "
-                 "slash",
+                 "there is no target '%s', but tiny, silent, static, dynamic, mebibyte, or a "
+                 "path with a slash",
                  text);
     return false;
 }
@@ -139,7 +139,8 @@ bool cell_set(struct cell *cell, enum axis axis, const char *text, char *why, si
 /* An axis at its default is not in the name. */
 void cell_name(struct cell *cell) {
     char *at = cell->name, *end = at + sizeof cell->name, value[32];
-    at += snprintf(at, (size_t)(end - at), "spawn/%s", cell->strategy->name);
+    at += snprintf(at, (size_t)(end - at), "%s/%s", cell->strategy->captures ? "capture" : "spawn",
+                   cell->strategy->name);
     if (cell->rss != cell_default.rss) {
         size_name(cell->rss, value, sizeof value);
         at += snprintf(at, (size_t)(end - at), "/rss:%s", value);

@@ -43,8 +43,8 @@ static const struct argp_option options[] = {
     {"attributes", KEY_AXES + AXIS_ATTRIBUTES, "LIST", 0,
      "What the library's commands ask for: none,fd,..., or each (--list names them)", 1},
     {"target", 't', "LIST", 0,
-     "What is spawned: tiny, silent, static, dynamic, or a path with a slash, to a program that "
-     "ends with status 42",
+     "What is spawned: tiny, silent, static, dynamic, mebibyte, or a path with a slash, to a "
+     "program that ends with status 42",
      1},
     {"samples", KEY_SAMPLES, "N", 0, "Of each cell in a round, fewer of fork in big parents", 1},
     {0},

@@ -1,8 +1,10 @@
 #include "sample.h"
 
 #include <stdio.h>
+#include <string.h>
 #include <unistd.h>
 
+#include "captured.h"
 #include "clock.h"
 #include "targets/target.h"
 
@@ -12,12 +14,20 @@ static void work(uint64_t ns) {
         continue;
 }
 
+/* A child's: the pipe has them in any order. */
+static bool read_stamp(struct sampler *s, const struct born *born, target_stamp *stamp) {
+    if (!s->turn.strategy->captures)
+        return read(s->stamps, stamp, sizeof *stamp) == sizeof *stamp;
+    memcpy(stamp, born->output, sizeof *stamp);
+    return true;
+}
+
 /* The last of the children's stamps. */
 static int64_t read_stamps(struct sampler *s) {
     int64_t last = 0;
     for (unsigned i = 0; i < s->turn.made; i++) {
         target_stamp stamp;
-        if (read(s->stamps, &stamp, sizeof stamp) != sizeof stamp) {
+        if (!read_stamp(s, &s->born[i], &stamp)) {
             snprintf(s->turn.problem, sizeof s->turn.problem,
                      "a target did not stamp its first instruction");
             return 0;
@@ -26,6 +36,22 @@ static int64_t read_stamps(struct sampler *s) {
             last = (int64_t)stamp;
     }
     return last;
+}
+
+static void check_outputs(struct sampler *s) {
+    struct turn *turn = &s->turn;
+    for (unsigned i = 0; i < turn->made && !turn->problem[0]; i++)
+        captured_is_whole(s->cell->target, s->born[i].output, s->born[i].output_size, turn->problem,
+                          sizeof turn->problem);
+}
+
+/* Those too that came before a child which failed. */
+static void release_outputs(struct sampler *s) {
+    for (unsigned i = 0; i < cell_children(s->cell); i++) {
+        if (s->born[i].output)
+            s->turn.strategy->release(&s->born[i]);
+        s->born[i].output = NULL;
+    }
 }
 
 int sample_take(struct sampler *s, struct sample *out) {
@@ -43,8 +69,12 @@ int sample_take(struct sampler *s, struct sample *out) {
         turn_take(turn);
 
     int64_t ready = 0;
+    if (cell->strategy->captures)
+        check_outputs(s);
     if (s->has_stamps && want && !turn->problem[0])
         ready = read_stamps(s) - turn->called;
+    if (cell->strategy->captures)
+        release_outputs(s);
     if (turn->problem[0]) {
         for (target_stamp stale; s->has_stamps && read(s->stamps, &stale, sizeof stale) > 0;)
             continue;

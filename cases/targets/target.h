@@ -9,4 +9,10 @@ enum { TARGET_STATUS = 42 };
  * instruction. */
 typedef unsigned long long target_stamp;
 
+/* What mebibyte writes, in pieces: words of eight bytes, the first the number of its piece, then
+ * that of each word in it. */
+enum { MEBIBYTE = 1 << 20, MEBIBYTE_PIECE = 64 << 10 };
+typedef unsigned long long mebibyte_word;
+enum { MEBIBYTE_WORDS = MEBIBYTE_PIECE / sizeof(mebibyte_word) };
+
 #endif

@@ -37,10 +37,10 @@ _forkless_words() { mapfile -t COMPREPLY < <(compgen -W "$1" -- "$cur"); }
 _forkless_bench() {
     case $previous in
     -o | --output | --resume) _forkless_files "" ;;
-    --strategy) _forkless_list "fork vfork posix_spawn clone3 forkless_spawn forkless_start floor_vfork floor_vm" ;;
+    --strategy) _forkless_list "fork vfork posix_spawn posix_spawn_read clone3 forkless_spawn forkless_start floor_vfork floor_vm" ;;
     --attributes) _forkless_list "$(_forkless_attributes "$program")" ;;
     --target)
-        _forkless_list "tiny silent static dynamic"
+        _forkless_list "tiny silent static dynamic mebibyte"
         _forkless_files ""
         ;;
     -r | --rounds | -s | --seed | -f | --filter | --rss | --gap | --at-once | --fds | --spawners | --samples | -d | --deadline) ;;

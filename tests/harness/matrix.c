@@ -78,6 +78,7 @@ static void test_every_matrix_that_ships_is_whole(void **unused) {
     assert_non_null(find(&standard, "spawn/fork/rss:1GiB/target:dynamic"));
     assert_non_null(find(&standard, "spawn/forkless_start/rss:1GiB/fds:19000"));
     assert_non_null(find(&standard, "spawn/vfork/rss:1GiB/spawners:64"));
+    assert_non_null(find(&standard, "capture/posix_spawn_read/rss:1GiB/target:mebibyte"));
     for (size_t i = 1; i < attribute_count; i++) {
         char name[CELL_NAME_SIZE];
         snprintf(name, sizeof name, "spawn/forkless_spawn/rss:1GiB/attributes:%s",
@@ -129,8 +130,8 @@ static void test_wrong_overrides(void **unused) {
          "--strategy: there is no strategy 'forkles_start'; did you mean forkless_start?"},
         {AXIS_TARGET, "tyni", "--target: there is no target 'tyni'; did you mean tiny?"},
         {AXIS_TARGET, "huge",
-         "--target: there is no target 'huge', but tiny, silent, static, dynamic, or a path with "
-         "a slash"},
+         "--target: there is no target 'huge', but tiny, silent, static, dynamic, mebibyte, or a "
+         "path with a slash"},
     };
     (void)unused;
     struct matrix m = quick();

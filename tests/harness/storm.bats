@@ -27,7 +27,7 @@ refused() {
 
 @test "every strategy spawns as many as it was told, one after the other" {
     target 'mkdir alone || exit 1; echo child >>children; rmdir alone; exit 42'
-    for strategy in floor_vm floor_vfork forkless_start forkless_spawn clone3 vfork posix_spawn fork; do
+    for strategy in floor_vm floor_vfork forkless_start forkless_spawn clone3 vfork posix_spawn fork posix_spawn_read; do
         rm -f children
         run -0 "$storm" "$strategy" 5 ./target
         [ -z "$output" ]
@@ -90,5 +90,5 @@ print(-faults("10") + faults("110"))' "$storm" "$1"
     refused 2 "there is no strategy 'frok'; did you mean fork?" frok 1
     refused 2 "'1x' is not a whole number from 0 to 1000000" fork 1x
     refused 2 "'-1' is not a whole number from 0 to 1000000" fork -1
-    refused 2 "there is no target 'huge', but tiny, silent, static, dynamic, or a path with a slash" fork 1 huge
+    refused 2 "there is no target 'huge', but tiny, silent, static, dynamic, mebibyte, or a path with a slash" fork 1 huge
 }

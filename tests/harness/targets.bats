@@ -11,6 +11,12 @@ load support
     [ "$(states)" = "1 measured" ]
 }
 
+@test "mebibyte, whose output is not captured, is a target like any other" {
+    run -0 --separate-stderr "$bench" -r 1 -t mebibyte -f '^spawn/(vfork|forkless_start)/target' -o run.jsonl
+    sane
+    [ "$(states)" = "2 measured" ]
+}
+
 @test "a target that crashes: failed, with its signal" {
     # shellcheck disable=SC2016
     target 'kill -SEGV $$'
