@@ -1,5 +1,6 @@
 #include "text.h"
 
+#include "captures.h"
 #include "describe.h"
 #include "disturbance.h"
 #include "foot.h"
@@ -50,11 +51,14 @@ void text_print(const struct run *run, FILE *out) {
     struct marks marks = marks_new(run);
     size_t count;
     char **targets = find_targets(run, &count);
+    struct view view;
     print_head(run, out);
     if (count > 0) {
-        struct view view;
         view_open(&view, run, targets[0]);
         show_tables(&view, &marks, print_table, out);
+    }
+    show_captures(run, print_table, out);
+    if (count > 0) {
         print_verdict(&view, out);
         view_close(&view);
     }

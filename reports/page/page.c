@@ -1,10 +1,10 @@
 #include "page.h"
 
+#include "captures.h"
 #include "describe.h"
 #include "disturbance.h"
 #include "memory.h"
 #include "sections.h"
-#include "tables.h"
 #include "verdict.h"
 
 #include <ctype.h>
@@ -64,6 +64,13 @@ void add_tables(const struct subject *subject) {
     document_section(subject->document, "tables", "Tables");
     show_tables(subject->view, &marks, add_table, subject->document);
     marks_free(&marks);
+}
+
+static void add_captures(const struct subject *subject) {
+    if (!has_captures(subject->run))
+        return;
+    document_section(subject->document, "captures", "Captures");
+    show_captures(subject->run, add_table, subject->document);
 }
 
 /* What is true of this run alone of docs/bias.md. */
@@ -172,6 +179,7 @@ struct document page_make(const struct run *run, const struct second_clock *cloc
     if (count > 0)
         add_spawns(&subject, targets[0]);
     free(targets);
+    add_captures(&subject);
     if (clock)
         add_second_clock(&subject, clock);
     add_problems(&subject);

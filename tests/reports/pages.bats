@@ -9,6 +9,23 @@ load pages
 
 @test "a run with more descriptors, several spawners and attributes, in every format" { golden axes 3; }
 
+@test "a run with captures, in every format" { golden captures 3; }
+
+@test "a run of captures alone has them in its table, and nothing to compare" {
+    jq -c 'if .kind == "run" then .cells |= map(select(.name | test("capture|null")))
+        elif .cell // "" | test("spawn/[vf]") then empty else . end' captures.jsonl >alone.jsonl
+    for format in text markdown; do
+        for file in captures alone; do
+            "$report" -f $format $file.jsonl | grep '_run/\|_read/' >$file.$format || [ "${PIPESTATUS[0]}" -eq 3 ]
+        done
+        [ -s alone.$format ]
+        diff captures.$format alone.$format
+    done
+    # The medians that jq finds of one of them.
+    of() { jq -s "[.[] | select(.cell == \"capture/posix_spawn_read/target:mebibyte\") | .$1 | sort | .[1]] | sort | .[1] / 1e6" alone.jsonl; }
+    grep -E "^ posix_spawn_read/target:mebibyte +$(printf '%.1f' "$(of total)") ms +$(printf '%.2f' "$(of cpu)") ms\$" alone.text
+}
+
 @test "what is at other axes is in no table but its own" {
     jq -c 'if .kind == "run" then .cells |= map(select(.fds or .spawners or .attributes | not))
         elif .cell // "" | test("fds|spawners|attributes") then empty else . end' axes.jsonl >plain.jsonl
