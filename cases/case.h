@@ -60,6 +60,6 @@ extern const struct strategy strategy_null;
 extern const struct strategy strategy_floor_vm, strategy_floor_vfork;
 extern const struct strategy strategy_fork, strategy_vfork, strategy_posix_spawn, strategy_clone3;
 extern const struct strategy strategy_forkless_spawn, strategy_forkless_start;
-extern const struct strategy strategy_posix_spawn_read;
+extern const struct strategy strategy_forkless_run, strategy_posix_spawn_read;
 
 #endif

@@ -1,6 +1,7 @@
-/* Our own two calls, through the library that ships. */
+/* Our own three calls, through the library that ships. */
 #include <forkless.h>
 #include <errno.h>
+#include <stdlib.h>
 #include <unistd.h>
 
 #include "attributes.h"
@@ -43,6 +44,13 @@ static int start(struct born *born) {
     return rc;
 }
 
+/* As wait4 would have told it. */
+static int tell(const forkless_status *status, struct ended *ended) {
+    ended->usage = status->usage;
+    ended->status = status->how == FORKLESS_EXITED ? status->code << 8 : status->code;
+    return status->how == FORKLESS_UNKNOWN ? -ECHILD : 0;
+}
+
 static int finish(struct born *born, struct ended *ended, enum forkless_mechanism promised) {
     forkless_child *child = born->data;
     forkless_status status;
@@ -50,11 +58,8 @@ static int finish(struct born *born, struct ended *ended, enum forkless_mechanis
     if (forkless_mechanism(child) != promised)
         ended->unsupported = "clone3 is refused here, and the library took another mechanism";
     forkless_child_free(child);
-    ended->usage = status.usage;
-    ended->status = status.how == FORKLESS_EXITED ? status.code << 8 : status.code;
-    if (rc == 0 && status.how == FORKLESS_UNKNOWN)
-        rc = -ECHILD;
-    return rc;
+    int told = tell(&status, ended);
+    return rc < 0 ? rc : told;
 }
 
 static int finish_spawn(struct born *born, struct ended *ended) {
@@ -63,6 +68,32 @@ static int finish_spawn(struct born *born, struct ended *ended) {
 
 static int finish_start(struct born *born, struct ended *ended) {
     return finish(born, ended, asked->holds ? FORKLESS_CLONE3_VFORK : FORKLESS_CLONE3_VM);
+}
+
+static void release(struct born *born) {
+    forkless_result_free(born->data);
+    free(born->data);
+}
+
+static int run(struct born *born) {
+    static const forkless_run_options options = {.capture = FORKLESS_CAPTURE_OUTPUT};
+    forkless_result *result = malloc(sizeof *result);
+    if (!result)
+        return -ENOMEM;
+    born->data = result;
+    int rc = forkless_run(command, &options, result, NULL);
+    if (rc < 0) {
+        release(born);
+        return rc;
+    }
+    born->output = result->output;
+    born->output_size = result->output_size;
+    return 0;
+}
+
+static int finish_run(struct born *born, struct ended *ended) {
+    const forkless_result *result = born->data;
+    return tell(&result->status, ended);
 }
 
 const struct strategy strategy_forkless_spawn = {
@@ -80,5 +111,15 @@ const struct strategy strategy_forkless_start = {
     .prepare = prepare,
     .body = start,
     .finish = finish_start,
+    .cleanup = cleanup,
+};
+
+const struct strategy strategy_forkless_run = {
+    .name = "forkless_run",
+    .captures = true,
+    .prepare = prepare,
+    .body = run,
+    .finish = finish_run,
+    .release = release,
     .cleanup = cleanup,
 };

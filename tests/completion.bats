@@ -59,7 +59,7 @@ lines() { printf '%s\n' "$@" | sort; }
     [ "$(offers bench --strategy '')" = "$strategies" ]
     [ "$(offers bench --strategy = '')" = "$strategies" ]
     [ "$(offers bench --strategy = posix_spawn_)" = posix_spawn_read ]
-    diff <(offers bench --strategy fork,forkless) <(lines fork,forkless_spawn fork,forkless_start)
+    diff <(offers bench --strategy fork,forkless) <(lines fork,forkless_run fork,forkless_spawn fork,forkless_start)
 }
 
 @test "the attributes that there are, also in a list" {

@@ -37,7 +37,7 @@ _forkless_words() { mapfile -t COMPREPLY < <(compgen -W "$1" -- "$cur"); }
 _forkless_bench() {
     case $previous in
     -o | --output | --resume) _forkless_files "" ;;
-    --strategy) _forkless_list "fork vfork posix_spawn posix_spawn_read clone3 forkless_spawn forkless_start floor_vfork floor_vm" ;;
+    --strategy) _forkless_list "fork vfork posix_spawn posix_spawn_read clone3 forkless_run forkless_spawn forkless_start floor_vfork floor_vm" ;;
     --attributes) _forkless_list "$(_forkless_attributes "$program")" ;;
     --target)
         _forkless_list "tiny silent static dynamic mebibyte"

@@ -4,7 +4,7 @@
 
 load support
 
-strategies=posix_spawn_read
+strategies=forkless_run,posix_spawn_read
 
 # capture ARGUMENT...: one round of them, beside the null cell.
 capture() {
@@ -37,14 +37,14 @@ failed() {
 }
 
 @test "every target is captured, one and several at once, and has ready when it stamps" {
-    capture --at-once 1,3 --spawners 1,2 -t tiny,silent,static,dynamic,mebibyte
+    capture --at-once 1,3 --spawners 1,2 --fds 30 --samples 2 -t tiny,silent,static,dynamic,mebibyte
     [ "$status" -eq 0 ]
-    [ "$(states)" = "21 measured" ]
+    [ "$(states)" = "41 measured" ]
     jq -s -e '[.[] | select(.cell and .cell != "spawn/null") | (.cell | startswith("capture/")) and (.call[0] <= .total[0]) and
         has("ready") == (.cell | test("target") | not) and (.ready == null or (.ready[0] > 0 and .ready[0] < .call[0]))] | all' \
         run.jsonl
-    [ "$("$bench" calibrate --list --strategy $strategies --rss 1GiB -t mebibyte | tail -n 1)" = \
-        "capture/${strategies##*,}/rss:1GiB/target:mebibyte" ]
+    run -0 "$bench" calibrate --list --strategy $strategies --rss 1GiB -t mebibyte
+    [ "$output" = $'spawn/null\ncapture/forkless_run/rss:1GiB/target:mebibyte\ncapture/posix_spawn_read/rss:1GiB/target:mebibyte' ]
 }
 
 @test "a byte that is missing, one too many, bytes that are not the target's" {
@@ -64,18 +64,18 @@ failed() {
     rm run.jsonl
     target 'echo; exit 3'
     capture -t ./target
-    failed 1 "the target exited with 3, not 42"
+    failed 2 "the target exited with 3, not 42"
     rm run.jsonl
     target 'head -c 100000 /dev/zero; kill -KILL $$'
     capture -t ./target
-    failed 1 "the target was killed by signal 9 (Killed)"
+    failed 2 "the target was killed by signal 9 (Killed)"
 }
 
 @test "a target that cannot be executed: failed, and nothing is left" {
     printf '\177ELF' >target
     chmod +x target
     capture -t ./target --at-once 1,3
-    failed 2 $'child 1 of 1 could not be started: Exec format error\nchild 1 of 3 could not be started: Exec format error'
+    failed 4 $'child 1 of 1 could not be started: Exec format error\nchild 1 of 3 could not be started: Exec format error'
 }
 
 @test "a target that closes its output and lives on is waited for, and one that never ends is a timeout" {
@@ -101,9 +101,9 @@ failed() {
     capture -t mebibyte,silent -s 3
     "$bench" --resume run.jsonl -r 2 2>/dev/null >&2
     sane
-    [ "$(states)" = "6 measured" ]
+    [ "$(states)" = "10 measured" ]
     for format in html markdown csv json google-benchmark; do
-        "$FORKLESS_REPORT" -f $format run.jsonl 2>/dev/null | grep -q 'capture/posix_spawn_read/target:mebibyte'
+        "$FORKLESS_REPORT" -f $format run.jsonl 2>/dev/null | grep -q 'capture/forkless_run/target:mebibyte'
     done
     run -0 "$FORKLESS_REPORT" run.jsonl
 }

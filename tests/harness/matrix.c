@@ -78,6 +78,7 @@ static void test_every_matrix_that_ships_is_whole(void **unused) {
     assert_non_null(find(&standard, "spawn/fork/rss:1GiB/target:dynamic"));
     assert_non_null(find(&standard, "spawn/forkless_start/rss:1GiB/fds:19000"));
     assert_non_null(find(&standard, "spawn/vfork/rss:1GiB/spawners:64"));
+    assert_non_null(find(&standard, "capture/forkless_run/rss:1GiB/target:mebibyte"));
     assert_non_null(find(&standard, "capture/posix_spawn_read/rss:1GiB/target:mebibyte"));
     for (size_t i = 1; i < attribute_count; i++) {
         char name[CELL_NAME_SIZE];

@@ -27,7 +27,7 @@ refused() {
 
 @test "every strategy spawns as many as it was told, one after the other" {
     target 'mkdir alone || exit 1; echo child >>children; rmdir alone; exit 42'
-    for strategy in floor_vm floor_vfork forkless_start forkless_spawn clone3 vfork posix_spawn fork posix_spawn_read; do
+    for strategy in floor_vm floor_vfork forkless_start forkless_spawn clone3 vfork posix_spawn fork forkless_run posix_spawn_read; do
         rm -f children
         run -0 "$storm" "$strategy" 5 ./target
         [ -z "$output" ]
