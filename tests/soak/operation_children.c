@@ -1,0 +1,59 @@
+#include <string.h>
+
+#include "operations.h"
+
+enum { PLANS = 3, CHILDREN = 3 };
+
+static void launch_some(struct worker *w, struct plan *p, struct held *held, int *n) {
+    for (unsigned i = 1 + below(&w->random, CHILDREN); i > 0; i--) {
+        held[*n] = (struct held){.plan = p};
+        *n += held_launch(w, &held[*n]);
+    }
+    plan_started(p);
+    if (chance(&w->random, 30)) {
+        forkless_command_free(p->command);
+        p->command = NULL;
+    }
+}
+
+/* The answered one's place goes to the last. */
+static void finish_some(struct worker *w, struct held *held, int *n, int down_to) {
+    while (*n > down_to) {
+        struct held *h = &held[below(&w->random, (unsigned)*n)];
+        held_finish(w, h);
+        *h = held[--*n];
+    }
+}
+
+void operation_children(struct worker *w) {
+    struct plan plans[PLANS];
+    struct held held[PLANS * CHILDREN];
+    int n = 0, count = 1 + (int)below(&w->random, PLANS);
+    for (int i = 0; i < count; i++) {
+        plan_make(w, &plans[i], false);
+        launch_some(w, &plans[i], held, &n);
+        if (chance(&w->random, 30))
+            finish_some(w, held, &n, (int)below(&w->random, (unsigned)n + 1));
+    }
+    finish_some(w, held, &n, 0);
+    for (int i = 0; i < count; i++)
+        plan_end(w, &plans[i]);
+}
+
+void operation_fill(struct worker *w) {
+    struct plan p;
+    struct held held[PLANS * CHILDREN];
+    do {
+        w->doing[0] = '\0';
+        plan_make(w, &p, false);
+    } while (p.behaviour != LIVES && (plan_end(w, &p), true));
+    int n = 0;
+    for (int i = 0; i < PLANS * CHILDREN; i++) {
+        held[n] = (struct held){.plan = &p};
+        n += held_launch(w, &held[n]);
+    }
+    plan_started(&p);
+    nap_us(200000);
+    finish_some(w, held, &n, 0);
+    plan_end(w, &p);
+}
