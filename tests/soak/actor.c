@@ -272,9 +272,10 @@ static void behave(const char *name, const unsigned long *number) {
         close(1);
         close(2);
         nap((long)number[1]);
-    } else if (IS("stop"))
+    } else if (IS("stop")) {
+        prctl(PR_SET_PDEATHSIG, SIGKILL); /* nobody else would end it */
         raise(SIGSTOP);
-    else if (IS("live"))
+    } else if (IS("live"))
         live((int)number[0]);
     else if (IS("stubborn")) {
         ignore_all();

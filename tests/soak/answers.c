@@ -104,7 +104,7 @@ void plan_check_gone(struct worker *w, struct plan *p) {
     struct pollfd lease = {.fd = p->lease};
     plan_started(p);
     if (p->lease >= 0 && poll(&lease, 1, PATIENCE_MS) != 1)
-        wrong(w, "somebody of a tree that was to end lives on");
+        wrong(w, "somebody of a tree (behaviour %d) that was to end lives on", (int)p->behaviour);
 }
 
 void plan_end(struct worker *w, struct plan *p) {

@@ -18,7 +18,9 @@ enum figure {
     EXEC_ERRORS,
     TIMEOUTS,
     LIMITED,
-    CAPTURED, /* bytes */
+    NOT_DEAD_IN_TIME, /* a grace after SIGKILL */
+    HELD_BY_OTHERS,   /* outputs, longer than grace */
+    CAPTURED,         /* bytes */
     HIT_KILL,
     HIT_TERM,
     HIT_USR1,

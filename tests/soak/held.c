@@ -60,11 +60,29 @@ static int wait_for_pidfd(struct worker *w, struct held *h, forkless_status *sta
     return rc;
 }
 
+static int wait_by_poll(struct worker *w, struct held *h, forkless_status *status,
+                        forkless_error *error) {
+    struct pollfd fd = {.fd = forkless_poll_fd(h->child), .events = POLLIN};
+    int state, before = FORKLESS_PENDING;
+    while ((state = forkless_poll(h->child)) != FORKLESS_ENDED) {
+        if (fd.fd < 0 || state < before || forkless_next_deadline(h->child) != FORKLESS_NEVER)
+            wrong(w, "poll_fd %d, poll %d after %d", fd.fd, state, before);
+        before = state;
+        MUST(poll(&fd, 1, -1) == 1);
+    }
+    int rc = forkless_wait(h->child, 0, status, error);
+    if (rc == -ETIMEDOUT)
+        wrong(w, "poll says that it has ended, wait that it has not");
+    return rc;
+}
+
 static int wait_for(struct worker *w, struct held *h, forkless_status *status,
                     forkless_error *error) {
-    switch (below(&w->random, 3)) {
+    switch (below(&w->random, 4)) {
     case 0:
         return wait_in_slices(w, h, status, error);
+    case 2:
+        return wait_by_poll(w, h, status, error);
     case 1:
         return wait_for_pidfd(w, h, status, error);
     default:
@@ -101,12 +119,22 @@ static void check_output(struct worker *w, struct held *h, const forkless_status
 
 /* ---- ending ---- */
 
+static enum forkless_whom choose_whom(struct worker *w, const struct plan *p) {
+    if (p->in_cgroup && chance(&w->random, 50))
+        return FORKLESS_CGROUP;
+    return p->own_group && chance(&w->random, 70) ? FORKLESS_GROUP : FORKLESS_CHILD;
+}
+
+/* No cgroup has a zombie, nor who is on his way to it. */
 static void send_signal(struct worker *w, struct held *h, int signal) {
-    enum forkless_whom whom = FORKLESS_CHILD;
+    enum forkless_whom whom = choose_whom(w, h->plan);
     worker_hit(w, signal);
+    w->cgroup_killed |= whom == FORKLESS_CGROUP && signal == SIGKILL;
     int rc = forkless_kill(h->child, signal, whom);
+    if (rc == -ESRCH && whom == FORKLESS_CGROUP)
+        rc = forkless_kill(h->child, signal, FORKLESS_CHILD);
     if (rc != 0)
-        wrong(w, "kill with %d: %s", signal, strerror(-rc));
+        wrong(w, "kill of %d with %d: %s", (int)whom, signal, strerror(-rc));
 }
 
 /* Until nobody waits for us: politely at first. */
@@ -132,6 +160,8 @@ static bool has_to_be_ended(const struct plan *p) {
 }
 
 static void bring_to_end(struct worker *w, struct held *h) {
+    if (h->answered)
+        return;
     if (h->plan->behaviour == STOPS_ITSELF)
         continue_it(w, h);
     else if (has_to_be_ended(h->plan))
@@ -174,7 +204,7 @@ static void finish_with_partner(struct worker *w, struct held *h) {
 void held_finish(struct worker *w, struct held *h) {
     if (h->plan->piped)
         held_pump(w, h);
-    if (chance(&w->random, 15)) {
+    if (!h->answered && chance(&w->random, 15)) {
         held_abandon(w, h);
         return;
     }
@@ -219,6 +249,8 @@ void held_abandon(struct worker *w, struct held *h) {
         }
         if (p->behaviour == STOPS_ITSELF)
             kill(h->pid, SIGCONT);
+        if (p->behaviour == ENDLESS && p->for_run)
+            kill(h->pid, SIGKILL);
         nap_us(200);
     }
     plan_check_raw(w, p, status);

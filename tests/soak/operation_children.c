@@ -1,3 +1,4 @@
+#include <errno.h>
 #include <string.h>
 
 #include "operations.h"
@@ -16,10 +17,30 @@ static void launch_some(struct worker *w, struct plan *p, struct held *held, int
     }
 }
 
+/* One that has ended, or just one of them. */
+static struct held *choose(struct worker *w, struct held *held, int n) {
+    forkless_child *children[PLANS * CHILDREN];
+    size_t which;
+    for (int i = 0; i < n; i++)
+        children[i] = held[i].child;
+    int rc = -ETIMEDOUT;
+    if (chance(&w->random, 40))
+        rc = forkless_wait_any(children, (size_t)n,
+                               forkless_deadline_in(below(&w->random, 2000000)), &which);
+    if (rc == -ETIMEDOUT)
+        return &held[below(&w->random, (unsigned)n)];
+    if (rc != 0 || which >= (size_t)n)
+        wrong(w, "wait_any: %d, %zu of %d", rc, which, n);
+    if (forkless_wait(held[which].child, 0, NULL, NULL) == -ETIMEDOUT)
+        wrong(w, "wait_any says that it has ended, wait that it has not");
+    held[which].answered = true;
+    return &held[which];
+}
+
 /* The answered one's place goes to the last. */
 static void finish_some(struct worker *w, struct held *held, int *n, int down_to) {
     while (*n > down_to) {
-        struct held *h = &held[below(&w->random, (unsigned)*n)];
+        struct held *h = choose(w, held, *n);
         held_finish(w, h);
         *h = held[--*n];
     }

@@ -17,6 +17,7 @@ struct held {
     struct plan *plan;
     forkless_child *child;
     pid_t pid;
+    bool answered; /* somebody has waited for it */
     bool all_read; /* what it wrote is here, in full: */
     size_t output, errors;
 };

@@ -43,6 +43,8 @@ static void operate(struct worker *w) {
     worker_begin(w, !filling && chance(&w->random, 50));
     if (filling)
         operation_fill(w);
+    else if (chance(&w->random, 50))
+        operation_run(w);
     else
         operation_children(w);
     worker_end(w);

@@ -3,10 +3,12 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
 #include "children.h"
+#include "forkless.h"
 
 int64_t now_ns(void) {
     struct timespec now;
@@ -31,10 +33,25 @@ void worker_begin(struct worker *w, bool exposed) {
         worker_says(w, "exposed");
 }
 
+/* Nobody is left behind, not even a zombie; but those who were not dead when the library gave up
+ * are ours. */
+static void check_no_child(struct worker *w) {
+    siginfo_t info = {0};
+    forkless_quiesce(forkless_deadline_in(INT64_C(10000000000)));
+    for (; w->unknown > 0; w->unknown--)
+        waitid(P_ALL, 0, &info, WEXITED | __WALL | __WNOTHREAD);
+    info.si_pid = 0;
+    if (waitid(P_ALL, 0, &info, WEXITED | WNOHANG | WNOWAIT | __WALL | __WNOTHREAD) == 0)
+        wrong(w, "child %d is left", info.si_pid);
+}
+
 void worker_end(struct worker *w) {
+    check_no_child(w);
     pthread_mutex_lock(&w->lock);
     w->exposed = false;
     pthread_mutex_unlock(&w->lock);
+    if (w->cgroup_killed)
+        cgroup_renew(w);
     w->since = 0;
 }
 
