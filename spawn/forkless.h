@@ -541,7 +541,8 @@ int forkless_wait(forkless_child *child, int64_t deadline_ns, forkless_status *s
 int forkless_wait_any(forkless_child *const children[], size_t count, int64_t deadline_ns,
                       size_t *which);
 
-/* `ns` from now, FORKLESS_NEVER where that is beyond all time; what is negative has passed. */
+/* `ns` from now, FORKLESS_NEVER where that is beyond all time; now, which has passed, of 0 and what
+ * is negative. */
 int64_t forkless_deadline_in(int64_t ns);
 
 /* ---- child: in an event loop ---- */

@@ -13,7 +13,7 @@
 enum { FEW = 32 };
 
 int64_t forkless_deadline_in(int64_t ns) {
-    return ns <= 0 ? 0 : fl_later(fl_now(), ns);
+    return fl_later(fl_now(), ns > 0 ? ns : 0);
 }
 
 /* 0, or why it cannot be asked. */
