@@ -1,22 +1,23 @@
 #!/usr/bin/env bats
 # docs/examples: each is built without a warning, and does what it says.
-# shellcheck disable=SC2154  # meson and run set the variables
+# shellcheck disable=SC2030,SC2031,SC2154  # bats runs each test in a subshell; meson and run set the variables
 
 bats_require_minimum_version 1.5.0
 
+load examples
+
 setup_file() {
     cd "$BATS_FILE_TMPDIR" || return
-    for example in "$SOURCE"/docs/examples/*.c; do
-        cc -Wall -Wextra -Werror -I"$SOURCE/spawn" "$example" -o "$(basename "$example" .c)" "$LIBRARY" -pthread
-    done
+    build capture hello job log many pipeline run terminal
+    make_tree
 }
 
 setup() { cd "$BATS_FILE_TMPDIR" || return; }
 
 @test "each example is installed, and tried here" {
-    for example in "$SOURCE"/docs/examples/*.c; do
-        name=$(basename "$example" .c)
-        grep -q "^@test \"$name: " "$BATS_TEST_FILENAME"
+    for example in "$SOURCE"/docs/examples/*.*; do
+        name=$(basename "${example%.*}")
+        grep -q "^@test \"$name: " "$BATS_TEST_DIRNAME"/{examples,loops}.bats
         jq -e --arg example "$example" 'has($example)' "$BUILD/meson-info/intro-installed.json" >/dev/null
     done
 }
@@ -26,6 +27,27 @@ setup() { cd "$BATS_FILE_TMPDIR" || return; }
     diff <(sed -n '/^```c$/,/^```$/{/^```/d;p}' "$SOURCE/README.md") "$SOURCE/docs/examples/hello.c"
     run -0 ./hello
     [ "$output" = hello ]
+}
+
+@test "run: output, errors and status" {
+    run -7 --separate-stderr ./run 10 sh -c 'echo out; echo err >&2; exit 7'
+    [ "$output" = out ]
+    [ "$stderr" = err ]
+    run -0 ./run 10 cat
+    [ -z "$output" ]
+    run -0 bash -c './run 20 head -c 1000000 /dev/zero | wc -c'
+    [ "$output" -eq 1000000 ]
+    run -1 ./run 10 /nonexistent/program
+    [[ $output == 'run: '*'/nonexistent/program: No such file or directory'* ]]
+}
+
+@test "run: at the deadline all that it has started is ended, and what it wrote is shown" {
+    run -143 --separate-stderr ./run 1 ./tree run.pids
+    [ "$output" = begun ]
+    [ "$stderr" = 'run: it took too long' ]
+    gone run.pids
+    run -1 ./run -1 true
+    [[ $output == 'run: '* ]]
 }
 
 @test "capture: output, status and errors" {
