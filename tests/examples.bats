@@ -75,6 +75,12 @@ setup() { cd "$BATS_FILE_TMPDIR" || return; }
     [ "$output" = 'capture: it takes too long' ]
 }
 
+@test "capture: what it has started ends with it" {
+    run -137 --separate-stderr ./capture 1 ./tree capture.pids
+    [ "$output" = begun ]
+    gone capture.pids
+}
+
 @test "capture: it does not wait for whom the child left behind" {
     run -0 timeout 20 ./capture 60 sh -c 'sleep 30 >&1 2>/dev/null & echo $!; echo done'
     kill "${lines[0]}"

@@ -1,5 +1,6 @@
-/* capture SECONDS COMMAND [ARGUMENT...]: what the command writes,
- * unless it takes longer. */
+/* capture SECONDS COMMAND [ARGUMENT...]: what the command writes, as
+ * it comes, unless it takes longer. Where it may be shown at the end
+ * forkless_run() does all this: run.c. */
 #include <errno.h>
 #include <fcntl.h>
 #include <forkless.h>
@@ -7,17 +8,10 @@
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <time.h>
 #include <unistd.h>
 
-static int64_t now(void) {
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
-}
-
 static int left_ms(int64_t deadline) {
-    int64_t left = deadline - now();
+    int64_t left = deadline - forkless_deadline_in(0);
     return left <= 0 ? 0 : (int)(left / 1000000 + 1);
 }
 
@@ -35,7 +29,7 @@ static int copy_output(int from, int pidfd, int64_t deadline) {
             continue;
         if (n < 0)
             return -errno;
-        if (now() >= deadline)
+        if (left_ms(deadline) == 0)
             return -ETIMEDOUT;
         if (polls[0].revents) {
             ssize_t size = read(from, buffer, sizeof buffer);
@@ -68,8 +62,10 @@ int main(int argc, char **argv) {
     forkless_command_search(command);
     forkless_command_file(command, 0, "/dev/null", O_RDONLY, 0);
     forkless_command_pipe(command, 1, FORKLESS_WRITES);
+    forkless_command_group(command, 0);
 
-    int64_t deadline = now() + (int64_t)(atof(argv[1]) * 1e9);
+    int64_t ns = (int64_t)(atof(argv[1]) * 1e9);
+    int64_t deadline = forkless_deadline_in(ns);
     int rc = forkless_start(command, &child, &error);
     forkless_command_free(command);
     if (rc < 0)
@@ -83,7 +79,7 @@ int main(int argc, char **argv) {
         rc = forkless_wait(child, deadline, NULL, NULL);
     if (rc == -ETIMEDOUT) {
         fprintf(stderr, "capture: it takes too long\n");
-        forkless_kill(child, SIGKILL, FORKLESS_CHILD);
+        forkless_kill(child, SIGKILL, FORKLESS_GROUP);
     }
     close(output);
     rc = forkless_wait(child, FORKLESS_NEVER, &status, &error);
