@@ -29,6 +29,13 @@ setup() { cd "$BATS_FILE_TMPDIR" || return; }
     [ "$output" = hello ]
 }
 
+@test "run: the README's lines, but for the deadline's" {
+    # shellcheck disable=SC2016
+    snippet=$(sed -n '/^    forkless_run_options options/,/^    forkless_result_free/p' "$SOURCE/README.md")
+    [ -n "$snippet" ]
+    run -0 diff <(grep -vE 'deadline_in|/\*' <<<"$snippet") <(grep -xFf <(echo "$snippet") "$SOURCE/docs/examples/run.c")
+}
+
 @test "run: output, errors and status" {
     run -7 --separate-stderr ./run 10 sh -c 'echo out; echo err >&2; exit 7'
     [ "$output" = out ]
