@@ -20,6 +20,7 @@ load support
     wrong 'if .kind == "block" then .kind = "blocks" else . end'
     wrong 'if .kind == "cell" then del(.round) else . end'
     wrong 'if .kind == "run" then empty else . end'
+    found
 }
 
 @test "a line of schema 2 that is wrong is found" {
@@ -50,6 +51,7 @@ load support
     wrong2 'if .kind == "resume" then .rounds = 0 else . end'
     wrong2 'if .kind == "resume" then .started = "later" else . end'
     wrong 'if .kind == "block" then .disturbed = "by hand" else . end'
+    found
 }
 
 @test "lines in a wrong order, or that contradict each other, are found" {
@@ -65,6 +67,7 @@ load support
     wrong2 'if .kind == "run" then .cells += [.cells[0]] else . end' 'a cell is listed twice'
     wrong2 'if .kind == "block" then del(.voluntary_switches, .involuntary_switches, .other, .disturbed) else . end' \
         'a block of schema 2 has `other` and its switches'
-    wrong 'if .kind == "end" then ., {kind: "resume", rounds: 3, started: "2026-11-29T15:02:10Z", findings: []} else . end'
-    [[ $output == *"schema 1 has no resume line"* ]]
+    wrong 'if .kind == "end" then ., {kind: "resume", rounds: 3, started: "2026-11-29T15:02:10Z", findings: []} else . end' \
+        failed.jsonl 'schema 1 has no resume line'
+    found
 }

@@ -31,4 +31,5 @@ load support
     for wrong in 'fds = 0' 'spawners = 1' 'attributes = "none"'; do
         wrong "if .kind == \"run\" then .cells[1].$wrong else . end" axes.jsonl
     done
+    found
 }
