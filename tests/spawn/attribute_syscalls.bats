@@ -1,16 +1,13 @@
 #!/usr/bin/env bats
 # What each attribute and each descriptor costs, counted as in syscalls.bats; and that nothing forks.
-# shellcheck disable=SC2154 # helpers.bash sets $parent, $child and $default_tail
+# shellcheck disable=SC2034,SC2154 # helpers.bash reads $launch, and sets $parent, $child and $default_tail
 
 bats_require_minimum_version 1.5.0
 load helpers
 
-setup_file() {
-    need strace gcc
-    compile gcc -O2
-}
-
 setup() {
+    need strace
+    launch=${LAUNCH:?}
     cd "$BATS_TEST_TMPDIR" || exit
 }
 

@@ -1,5 +1,5 @@
 #!/usr/bin/env bats
-# Built with checks of its own stack, its branches and its memory, the library is the same.
+# Built with checks of its own stack and its branches, the library is the same.
 
 bats_require_minimum_version 1.5.0
 load helpers
@@ -13,11 +13,4 @@ load helpers
     [[ $(uname -m) == x86_64 ]] || skip "x86_64 only"
     compile gcc -O1 -fcf-protection=full
     smoke env GLIBC_TUNABLES=glibc.cpu.x86_shstk=on:glibc.cpu.hwcaps=SHSTK
-}
-
-@test "b106: sanitizers" {
-    compile gcc -O1 -fsanitize=address,undefined -fno-sanitize-recover=all
-    smoke
-    compile gcc -O1 -fsanitize=thread
-    smoke env TSAN_OPTIONS=halt_on_error=1
 }

@@ -25,5 +25,7 @@ load helpers
     cd "$BATS_TEST_TMPDIR" || exit
     gcc -std=gnu17 -D_GNU_SOURCE -O0 -c "$FORKLESS_SOURCE"/spawn/*.c
     readelf -SW ./*.o >sections
+    objects=(./*.o)
+    [[ $(grep -c ' \.text ' sections) -eq ${#objects[@]} ]]
     run -1 grep -E 'init_array|\.ctors' sections
 }
