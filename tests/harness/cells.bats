@@ -6,7 +6,7 @@ load support
 
 @test "the same seed gives the same order, another one another" {
     for n in 1 2 3; do
-        "$bench" -r 2 -s $((n == 3)) -f '^spawn/(vfork|clone3|floor_vm)(/rss:256MiB)?$' \
+        "$bench" -r 2 -s $((n == 3)) --samples 3 -f '^spawn/(vfork|clone3|floor_vm)(/rss:256MiB)?$' \
             -o $n.jsonl 2>/dev/null >&2
         jq -r 'select(.kind == "cell") | .cell' $n.jsonl >$n.order
     done
@@ -22,7 +22,7 @@ load support
 @test "a target without a stamp has no ready" {
     for name in silent static dynamic; do
         rm -f run.jsonl
-        "$bench" -r 1 -t $name -f '^spawn/vfork/target' -o run.jsonl 2>/dev/null
+        "$bench" -r 1 -t $name --samples 3 -f '^spawn/vfork/target' -o run.jsonl 2>/dev/null
         jq -s -e --arg cell "spawn/vfork/target:$name" '
             .[] | select(.kind == "cell") | .cell == $cell and .state == "measured" and (has("ready") | not)' run.jsonl
     done

@@ -16,6 +16,7 @@ load resume
     [ "$status" -eq 1 ]
     [ "$(tail -c 1 full.jsonl | wc -l)" -eq 0 ] # the last line is cut
     resumes full.jsonl
+    all_valid
 }
 
 @test "a limit on the file's size that cuts a line: the same" {
@@ -29,6 +30,7 @@ load resume
     [ "$(wc -c <limit.jsonl)" -eq $((blocks * 1024)) ]
     [ "$(tail -c 1 limit.jsonl | wc -l)" -eq 0 ] # the last line is cut
     resumes limit.jsonl
+    all_valid
 }
 
 @test "interrupted: goes on after the end line" {
@@ -43,5 +45,6 @@ load resume
     wait $pid || status=$?
     [ $status -eq 130 ]
     resumes run.jsonl
+    all_valid
     [ "$(jq -r .kind run.jsonl | grep -c '^resume$')" -eq 1 ]
 }
