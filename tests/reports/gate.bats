@@ -5,7 +5,7 @@
 bats_require_minimum_version 1.5.0
 
 measure() {
-    "$FORKLESS_BENCH" -r 12 --strategy floor_vfork,vfork,posix_spawn --rss 0 --gap 1ms --at-once 1 --samples 20 \
+    "$FORKLESS_BENCH" -r 12 --strategy floor_vfork,vfork,posix_spawn --rss 0 --gap 1ms --at-once 1 --samples 8 \
         -o "$1" >/dev/null
 }
 

@@ -137,12 +137,3 @@ straight() {
         elif .cell then .cell |= odd else . end' quick.jsonl >"$BATS_TEST_TMPDIR/odd.jsonl"
     holds '[.cells[].name | select(contains("\u00fc\"<b>&\u2028"))] | length > 0' "$BATS_TEST_TMPDIR/odd.jsonl"
 }
-
-@test "1,000 cells" {
-    [ "$SANITIZED" = none ] || skip "too slow under a sanitizer"
-    samples=2
-    [ -z "${FORKLESS_TEST_LONG-}" ] || samples=50
-    "$BATS_TEST_DIRNAME/make-large" $samples >"$BATS_TEST_TMPDIR/large.jsonl"
-    holds "(.cells | length) == 1000 and all(.cells[]; .figures.call.samples == 20 * $samples)
-        and (.growth | length) == 4 * 8 * 25" "$BATS_TEST_TMPDIR/large.jsonl"
-}
