@@ -72,52 +72,14 @@ load pages
 
 @test "a run of names and reasons that are markup to somebody, in every format" { golden odd 3; }
 
-@test "every page is well-formed, self-contained and readable aloud" {
-    with_gnuplot
-    for run in *.jsonl; do
-        "$report" -o page.html "$run" || [ $? -eq 3 ]
-        "$here/check-page" page.html
-    done
-    PATH=/nowhere "$report" -f html odd.jsonl >page.html || [ $? -eq 3 ]
-    "$here/check-page" page.html
-}
-
 @test "runs that were cut off make well-formed pages" {
     for cut in 3000 5000 9000; do
         head -c $cut resumed.jsonl >part.jsonl
-        PATH=/nowhere "$report" -f html part.jsonl >page.html
-        "$here/check-page" page.html
+        PATH=/nowhere "$report" -f html part.jsonl >part.$cut.html
         PATH=/nowhere "$report" -f csv part.jsonl >page.csv
         [ "$(wc -l <page.csv)" -eq 10 ]
     done
-}
-
-@test "pictures are all that gnuplot adds" {
-    with_gnuplot
-    for run in resumed odd; do
-        "$report" -f html $run.jsonl | sed '/<figure>/,/<\/figure>/d; /<style>/,/<\/style>/d' >with || true
-        diff <(grep -v '^<p>There is no picture here: gnuplot is not installed\.</p>$' "$here/golden/$run.html") with
-    done
-}
-
-@test "every drawn point has a title, and there are as many as the run has" {
-    with_gnuplot
-    "$report" -o page.html resumed.jsonl
-    # Eight cells; three strategies of 24 samples at 1 GiB; two figures of four strategies there.
-    diff <(printf '%s\n' 'cost 8' 'tails 72' 'order 72' 'cpu 8') <("$here/check-page" page.html)
-    grep -F 'all 72 samples are drawn' page.html
-    grep -F '<title>fork at 1 GiB: ' page.html
-    grep -E '<title>fork, round 7, sample 3: [0-9.]+ ms</title>' page.html
-}
-
-@test "samples are thinned to 2,000 points, and the page says so" {
-    with_gnuplot
-    "$report" -o page.html "$reference"
-    "$here/check-page" page.html >points
-    drawn=$(sed -n 's/^order //p' points)
-    [ "$drawn" -gt 1000 ]
-    grep -F "$drawn of 8100 samples are drawn" page.html
-    [ "$(stat -c %s page.html)" -lt 1000000 ]
+    "$here/check-page" part.*.html
 }
 
 @test "other samples of one cell change its lines in every format, and no other's" {
@@ -133,32 +95,4 @@ load pages
     with_gnuplot
     "$report" -f html slower >page.html
     grep -F '<title>posix_spawn at 1 GiB: 723 us' page.html
-}
-
-@test "without a gnuplot that works there is a page without pictures, and the reason" {
-    check() {
-        PATH=$PWD/bin:/usr/bin:/bin "$report" -o page.html resumed.jsonl 2>said.txt
-        [ "$(<said.txt)" = "forkless-report: the page has no pictures: $1" ]
-        [ -z "$("$here/check-page" page.html)" ]
-        grep -F "There is no picture here: " page.html
-    }
-    fake 'cat >/dev/null; echo "line 0: no & <svg>" >&2; exit 3'
-    check 'gnuplot printed nothing: line 0: no & <svg> '
-    fake 'cat >/dev/null; echo "<svg>"; exit 3'
-    check 'gnuplot ended with status 3'
-    fake 'kill -9 $$'
-    check 'gnuplot was killed by signal 9'
-    fake 'exit 0'
-    check 'gnuplot printed nothing'
-    chmod -x bin/gnuplot
-    PATH=$PWD/bin "$report" -o page.html resumed.jsonl 2>said.txt
-    grep -F 'no pictures: gnuplot cannot be started: Permission denied' said.txt
-}
-
-@test "no text of the run comes to gnuplot" {
-    fake "tee -a $PWD/script | /usr/bin/gnuplot -d -"
-    PATH=$PWD/bin:/usr/bin:/bin "$report" -f html odd.jsonl >page.html || [ $? -eq 3 ]
-    [ "$(grep -c '<svg' page.html)" -ge 4 ]
-    [ "$(grep -c 'set terminal' script)" -ge 4 ]
-    run ! grep -E 'fork|script>|=1' script
 }

@@ -19,88 +19,6 @@ load report
 
 @test "a resumed run, with disturbed blocks and warnings" { golden resumed 0 resumed.jsonl; }
 
-@test "a prediction from the reference run, within and beyond what was measured" {
-    cp "$here/../../results/reference/2026-11-29-quick.jsonl" "$BATS_TEST_TMPDIR"
-    cd "$BATS_TEST_TMPDIR"
-    golden predict-1GiB 0 --predict 1GiB 2026-11-29-quick.jsonl
-    golden predict-64GiB 0 --predict 64GiB 2026-11-29-quick.jsonl
-    diff "$here/golden/predict-1GiB.txt" <("$report" -p 1073741824 2026-11-29-quick.jsonl)
-}
-
-@test "a prediction says what it rests on" { golden predict-resumed 0 --predict 512MiB resumed.jsonl; }
-
-@test "a prediction is what Python's statistics.linear_regression finds for each round" {
-    # With three rounds the interval is from the least to the largest.
-    diff - <("$report" --predict 16GiB targets.jsonl) <<'PAGE'
-one child holds its caller for      95 % interval
-fork                    118 ms      111 to 172 ms
-posix_spawn            0.70 ms      0.65 to 1.6 ms
-forkless_spawn          326 us      318 to 375 us
-forkless_start          112 us      83 to 219 us
-beyond the 4 GiB that were measured: only growth that can be told is drawn on
-only 3 rounds: too few for an interval to rely on
-PAGE
-}
-
-@test "a prediction is of the default target or of the only one" {
-    "$report" -p 1GiB resumed.jsonl >"$BATS_TEST_TMPDIR/tiny"
-    diff "$BATS_TEST_TMPDIR/tiny" <("$report" -p 1GiB <(sed 's/"target":"tiny"/"target":".\/mine"/g' resumed.jsonl))
-    sed '1s/"target":"tiny"/"target":"static"/9; 1s/"target":"tiny"/"target":"dynamic"/g' resumed.jsonl \
-        >"$BATS_TEST_TMPDIR/two"
-    cd "$BATS_TEST_TMPDIR"
-    run -4 --separate-stderr "$report" -p 1GiB two
-    [ -z "$output" ]
-    # shellcheck disable=SC2154  # bats sets it
-    [ "$stderr" = "forkless-report: two: cannot predict: there is no target tiny, and not one alone" ]
-}
-
-@test "a run that cannot predict" {
-    run -4 --separate-stderr "$report" -p 1GiB one-round.jsonl
-    [ -z "$output" ]
-    [ "$stderr" = "forkless-report: one-round.jsonl: cannot predict: fork was not measured with parents of two sizes in one round" ]
-    run -4 "$report" -p 1GiB nothing.jsonl
-}
-
-@test "sizes to predict for that are none" {
-    for size in '1 GB' 1GB -1 +1 '' ' 1' MiB 1.5GiB 0x10 1GiBx 9223372036854775808 9000000TiB; do
-        refused "--predict: '$size' is no size such as 1073741824, 512MiB or 1GiB" --predict "$size" quick.jsonl
-    done
-    "$report" --predict 0 quick.jsonl
-    "$report" --predict 128TiB quick.jsonl
-    refused "--predict: no process has more than 128TiB" --predict 9223372036854775807 quick.jsonl
-    run -2 "$report" --predict 1GiB --bounds "$bounds" quick.jsonl
-    [[ $output == *"--bounds and --predict exclude each other"* ]]
-}
-
-@test "a killed run: the line that was cut off is dropped" {
-    head -c 60000 quick.jsonl >"$BATS_TEST_TMPDIR/killed.jsonl"
-    cd "$BATS_TEST_TMPDIR"
-    golden killed 0 killed.jsonl
-}
-
-@test "a run that was killed before its first cell" {
-    head -n 1 quick.jsonl >"$BATS_TEST_TMPDIR/killed.jsonl"
-    cd "$BATS_TEST_TMPDIR"
-    golden killed-at-once 0 killed.jsonl
-}
-
-@test "an interrupted run says so" {
-    sed 's/"interrupted":false/"interrupted":true/' one-round.jsonl >"$BATS_TEST_TMPDIR/interrupted"
-    run "$report" "$BATS_TEST_TMPDIR/interrupted"
-    [ "$status" -eq 0 ]
-    [[ $output == *"(4 of 4 measured, 0 failed; interrupted)" ]]
-}
-
-@test "cut off anywhere, it is a shorter run or one that never began" {
-    size=$(stat -c %s one-round.jsonl) first=$(head -n 1 one-round.jsonl | wc -c)
-    for ((cut = 0; cut <= size; cut += 61)); do
-        status=0
-        head -c $cut one-round.jsonl >"$BATS_TEST_TMPDIR/cut"
-        "$report" "$BATS_TEST_TMPDIR/cut" >/dev/null 2>&1 || status=$?
-        [ "$status" -eq $((cut < first ? 2 : 0)) ]
-    done
-}
-
 @test "other samples of one cell change its row and no other" {
     sed '/"cell":"spawn.vfork.rss:1GiB","state"/s/"call":\[[0-9]*,/"call":[9000000,/' quick.jsonl \
         >"$BATS_TEST_TMPDIR/slower"
@@ -188,40 +106,6 @@ shifted() {
         run -2 --separate-stderr "$report" "$BATS_TEST_TMPDIR/bad"
         # shellcheck disable=SC2154  # bats sets it
         [ "$stderr" = "forkless-report: $BATS_TEST_TMPDIR/bad:1: ${filter#*|}" ]
-    done
-}
-
-@test "a run that goes on" {
-    altered 'if .kind == "resume" then .rounds = 3 else . end'
-    refused 'bad:47: `rounds` is below 4' bad
-    altered 'if .kind == "resume" then .rounds = 10001 else . end'
-    refused 'bad:47: `rounds` is above 10000' bad
-    altered 'if .kind == "resume" then .rounds = 5 elif .round == 5 then .round = 4 else . end'
-    refused 'bad:59: the cell spawn/null has round 4 twice' bad
-    altered 'if .kind == "resume" then del(.findings) else . end'
-    refused 'bad:47: `findings` is missing' bad
-    altered 'if .kind == "resume" then .kind = "block" else . end'
-    refused 'bad:47: there is a line after the end' bad
-    changed '$' 'a {"kind":"resume","rounds":2,"started":"2026-11-29T15:02:10Z","findings":[]}'
-    refused 'bad:9: schema 1 has no resume line' bad
-    (sed -n '1p;47p' "$here/runs/resumed.jsonl"; sed -n '47,$p' "$here/runs/resumed.jsonl") >bad
-    run "$report" bad
-    [ "$status" -eq 0 ]
-    [[ $output == *"(36 of 72 measured, 0 failed; resumed 2 times)" ]]
-}
-
-@test "a run that was cut off after it went on" {
-    size=$(stat -c %s resumed.jsonl) before=$(head -n 46 resumed.jsonl | wc -c)
-    resumed=$(head -n 47 resumed.jsonl | wc -c)
-    for ((cut = before; cut < size; cut += 211)); do
-        head -c $cut resumed.jsonl >"$BATS_TEST_TMPDIR/cut"
-        run "$report" "$BATS_TEST_TMPDIR/cut"
-        [ "$status" -eq 0 ]
-        if ((cut < resumed)); then
-            [[ $output == *"; interrupted)" ]]
-        else
-            [[ ${output//$'\n        '/ } == *" of 72 measured, 0 failed; resumed once; no end: killed, or still running)" ]]
-        fi
     done
 }
 
