@@ -44,7 +44,8 @@ setup() { cd "$BATS_FILE_TMPDIR" || return; }
 }
 
 @test "the static library hides nothing under common names" {
-    run -1 grep -vE '^(forkless|fl)_' <(nm -g --defined-only "$LIBRARIES/libforkless.a" 2>/dev/null | awk 'NF == 3 { print $3 }')
+    # _.stapsdt.base: <sys/sdt.h> has it, weak, in each object with a probe.
+    run -1 grep -vE '^(forkless|fl)_|^_\.stapsdt\.base$' <(nm -g --defined-only "$LIBRARIES/libforkless.a" 2>/dev/null | awk 'NF == 3 { print $3 }')
 }
 
 @test "what stands between the markers is what the run says, and the files that are linked are there" {
