@@ -7,12 +7,18 @@ bats_require_minimum_version 1.5.0
 setup() {
     analyse=${ANALYSE:?}
     cd "$BATS_TEST_DIRNAME/runs" || return
-    found=$BATS_TEST_TMPDIR/analysis.json
+}
+
+# analysis RUN: sets $found; a run of the folder runs/ is analysed once for all tests.
+analysis() {
+    found=$BATS_FILE_TMPDIR/$1.json
+    [[ $1 != */* ]] || found=$BATS_TEST_TMPDIR/analysis.json
+    [[ $1 != */* && -e $found ]] || "$analyse" "$1" >"$found"
 }
 
 # holds FILTER [RUN]: what jq says of the analysis; without RUN of the last one.
 holds() {
-    [ $# -eq 1 ] || "$analyse" "$2" >"$found"
+    [ $# -eq 1 ] || analysis "$2"
     jq -e "def cell(\$name): .cells[] | select(.name == \$name);
         def near(\$to): (. / \$to - 1 | fabs) < 1e-6; $1" "$found" >"$BATS_TEST_TMPDIR/said" || {
         cat "$BATS_TEST_TMPDIR/said"
@@ -31,9 +37,10 @@ medians() {
 
 @test "the medians of every cell are those that jq finds" {
     for run in quick standard failed one-round targets axes; do
-        "$analyse" $run.jsonl | jq -S '.cells | map(select(.figures != {})
-            | {key: .name, value: (.figures | map_values({median_ns, max_ns, samples, rounds}))}) | from_entries' >"$found"
-        diff "$found" <(medians $run.jsonl | jq -S .)
+        analysis $run.jsonl
+        jq -S '.cells | map(select(.figures != {})
+            | {key: .name, value: (.figures | map_values({median_ns, max_ns, samples, rounds}))}) | from_entries' "$found" >"$BATS_TEST_TMPDIR/figures"
+        diff "$BATS_TEST_TMPDIR/figures" <(medians $run.jsonl | jq -S .)
     done
 }
 
