@@ -180,13 +180,16 @@ static bool has_ended(const forkless_child *slot, unsigned options, int *code) {
     return rc < 0 || info.si_pid != 0;
 }
 
-/* Where a fork of the host's has copied the pipe, its end does not come with the exec. */
-static bool is_past_it(const forkless_child *slot) {
+/* Where a fork of the host's has copied the pipe, its end does not come with the exec. What was
+ * seen once stays true when it has ended. */
+static bool is_past_it(forkless_child *slot) {
     char name[32];
     struct stat is, was;
     snprintf(name, sizeof name, "/proc/%d/exe", slot->pid);
-    return slot->helped.reached && stat(name, &is) == 0 && fstat(slot->helped.program, &was) == 0 &&
-           (is.st_dev != was.st_dev || is.st_ino != was.st_ino);
+    if (slot->helped.reached && stat(name, &is) == 0 && fstat(slot->helped.program, &was) == 0 &&
+        (is.st_dev != was.st_dev || is.st_ino != was.st_ino))
+        slot->helped.past = true;
+    return slot->helped.past;
 }
 
 /* True at the pipe's end, or with an error. */

@@ -36,6 +36,7 @@ struct fl_helped {
     bool used;
     bool reached;          /* it has said that it would execute the target, */
     bool told;             /* or why not: that is in the record */
+    bool past;             /* it was seen executing something else */
     int base, count;       /* its descriptors in the child */
     struct fl_role *roles; /* of them */
     int program, job;      /* which stay open */

@@ -5,6 +5,7 @@
 #include <linux/seccomp.h>
 #include <linux/securebits.h>
 #include <netinet/in.h>
+#include <poll.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
@@ -232,6 +233,36 @@ TEST(b112_a_copy_of_the_pipe) {
     forkless_command_free(bad);
 }
 
+static int start_run(const forkless_command *c, forkless_child **out, forkless_error *error) {
+    const forkless_run_options minute = {.grace_ns = INT64_C(60000000000)};
+    return forkless_run_start(c, &minute, out, error);
+}
+
+/* It has ended, and the copy holds its outputs. */
+TEST(b112_what_was_running_is_not_pending) {
+    with_helper();
+    CHECK_EQ(forkless_mechanism_limit(FORKLESS_CLONE3_VFORK), 0); /* held before it closes them */
+    forkless_command *c = helped(probe("pause", NULL));
+    struct held h = {.command = c, .launch = start_run, .number = SYS_close_range};
+    held_begin(&h);
+    pid_t pid = forked();
+    if (pid == 0)
+        for (;;)
+            pause();
+    held_go(&h, 0);
+    held_join(&h);
+    while (forkless_poll(h.child) == FORKLESS_PENDING)
+        nap(100);
+    CHECK_EQ(forkless_kill(h.child, SIGKILL, FORKLESS_CHILD), 0);
+    struct pollfd ended = {.fd = forkless_pidfd(h.child), .events = POLLIN};
+    CHECK_EQ(poll(&ended, 1, -1), 1);
+    CHECK_EQ(forkless_poll(h.child), FORKLESS_RUNNING);
+    CHECK_EQ(kill(pid, SIGKILL), 0);
+    CHECK_EQ(waitpid(pid, NULL, 0), pid);
+    ends(h.child, FORKLESS_KILLED, SIGKILL);
+    forkless_command_free(c);
+}
+
 /* ---- B27: the parent is killed meanwhile ---- */
 
 static int listening(uint16_t *port) {
@@ -301,9 +332,13 @@ TEST(job_beyond_the_limit_of_files) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(b15_each_call_refused),    cmocka_unit_test(b32_killed_inside),
-        cmocka_unit_test(given_up_before_the_exec), cmocka_unit_test(b112_a_copy_of_the_pipe),
-        cmocka_unit_test(b27_nothing_is_held),      cmocka_unit_test(job_beyond_the_limit_of_files),
+        cmocka_unit_test(b15_each_call_refused),
+        cmocka_unit_test(b32_killed_inside),
+        cmocka_unit_test(given_up_before_the_exec),
+        cmocka_unit_test(b112_a_copy_of_the_pipe),
+        cmocka_unit_test(b112_what_was_running_is_not_pending),
+        cmocka_unit_test(b27_nothing_is_held),
+        cmocka_unit_test(job_beyond_the_limit_of_files),
     };
     return RUN(tests);
 }
