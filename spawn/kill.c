@@ -12,6 +12,7 @@
 #include "cancel.h"
 #include "cgroup.h"
 #include "handle.h"
+#include "helper.h"
 #include "kernel.h"
 #include "reap.h"
 
@@ -56,6 +57,18 @@ static int to_group(forkless_child *child, int signal) {
     return rc == -ESRCH ? to_child(child, signal) : (int)rc;
 }
 
+/* By forkless-exec it comes into its cgroup only later. */
+static int to_cgroup(forkless_child *child, int signal) {
+    if (child->cgroup_kept < 0)
+        return -EINVAL;
+    bool on_its_way = child->helped.used && !child->reaped && !fl_helper_look(child);
+    int rc = fl_cgroup_signal(child->cgroup_kept, signal);
+    if (!on_its_way)
+        return rc;
+    int own = to_child(child, signal);
+    return rc == -ESRCH ? own : rc;
+}
+
 int fl_kill(forkless_child *child, int signal, enum forkless_whom whom) {
     switch (whom) {
     case FORKLESS_GROUP:
@@ -63,7 +76,7 @@ int fl_kill(forkless_child *child, int signal, enum forkless_whom whom) {
     case FORKLESS_CHILD:
         return to_child(child, signal);
     case FORKLESS_CGROUP:
-        return child->cgroup_kept < 0 ? -EINVAL : fl_cgroup_signal(child->cgroup_kept, signal);
+        return to_cgroup(child, signal);
     }
     return -EINVAL;
 }

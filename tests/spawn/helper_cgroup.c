@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -112,6 +113,31 @@ TEST(version_1) {
 TEST(version_2_by_path) {
     make_cgroup("cgroup2", NULL);
     joins(true);
+    remove_cgroup();
+}
+
+/* Whoever else is in it. */
+static void killed_on_its_way(bool others) {
+    forkless_command *c = probe("pause", NULL);
+    CHECK_EQ(forkless_command_cgroup_path(c, folder), 0);
+    forkless_child *other = others ? launched(forkless_spawn, c) : NULL;
+    struct held h = {.command = c, .launch = forkless_start, .number = SYS_execveat};
+    held_begin(&h);
+    held_join(&h);
+    CHECK_EQ(forkless_kill(h.child, 0, FORKLESS_CGROUP), 0);
+    CHECK_EQ(forkless_kill(h.child, SIGKILL, FORKLESS_CGROUP), 0);
+    CHECK_EQ(forkless_wait(h.child, from_now(15000), NULL, NULL), 0);
+    ends(h.child, FORKLESS_KILLED, SIGKILL);
+    if (other)
+        ends(other, FORKLESS_KILLED, SIGKILL);
+    close(h.listener);
+    forkless_command_free(c);
+}
+
+TEST(b82_killed_on_its_way) {
+    make_cgroup("cgroup2", NULL);
+    killed_on_its_way(false);
+    killed_on_its_way(true);
     remove_cgroup();
 }
 
@@ -280,6 +306,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(version_1),
         cmocka_unit_test(version_2_by_path),
+        cmocka_unit_test(b82_killed_on_its_way),
         cmocka_unit_test(version_2_by_descriptor),
         cmocka_unit_test(version_2_with_limited_memory),
         cmocka_unit_test(b101_memory_limited_to_little),
