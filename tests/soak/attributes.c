@@ -100,7 +100,7 @@ static void limits(struct worker *w, struct plan *p) {
     plan_expect(p, "limit=%d:0", RLIMIT_CORE);
 }
 
-__attribute__((unused)) static void scheduling(struct worker *w, struct plan *p) {
+static void scheduling(struct worker *w, struct plan *p) {
     cpu_set_t cpus, one;
     SET(w, forkless_command_nice(p->command, 7));
     plan_expect(p, "nice=7");
@@ -213,9 +213,9 @@ static void descriptors(struct worker *w, struct plan *p) {
 
 void plan_attributes(struct worker *w, struct plan *p, unsigned most) {
     static attribute *const all[] = {
-        variables, environment, cwd,          umask_,       group_or_session, mask,
-        signals,   limits,      no_new_privs, death_signal, search,           name,
-        user,      oom_score,   cgroup,       descriptors};
+        variables, environment, cwd,        umask_,       group_or_session, mask,
+        signals,   limits,      scheduling, no_new_privs, death_signal,     search,
+        name,      user,        oom_score,  cgroup,       descriptors};
     enum { ALL = sizeof all / sizeof *all };
     bool chosen[ALL] = {false};
     for (unsigned n = below(&w->random, most + 1); n > 0; n--)

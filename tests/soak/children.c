@@ -129,32 +129,13 @@ static void kill_in(const char *folder) {
     }
 }
 
-/* Who is about to end is still in it. */
-static bool remove_one(const char *path) {
-    for (int attempt = 0; rmdir(path) < 0; attempt++) {
-        if (errno != EBUSY || attempt == 5000)
-            return false;
-        nap_us(1000);
-    }
-    return true;
-}
-
-void cgroup_renew(struct worker *w) {
-    w->cgroup_killed = false;
-    close(w->cgroup);
-    if (!remove_one(w->cgroup_path))
-        wrong(w, "somebody is left in the cgroup: %m");
-    MUST(mkdir(w->cgroup_path, 0755) == 0);
-    w->cgroup = open(w->cgroup_path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    MUST(w->cgroup >= 0);
-}
-
 void cgroups_remove(void) {
     char path[256];
     for (int i = 0; i < made.count; i++) {
         name_of(i, path, sizeof path);
         kill_in(path);
-        remove_one(path);
+        for (int attempt = 0; rmdir(path) < 0 && errno == EBUSY && attempt < 1000; attempt++)
+            nap_us(1000);
     }
     made.count = 0;
 }

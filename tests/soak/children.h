@@ -17,10 +17,6 @@ void children_end_all(void);
  * reason. */
 struct worker;
 bool cgroups_make(struct worker *workers, int count, const char **reason);
-/* Another one in its place. Since Linux 6.14 (and in the stable kernels that took its "fix race
- * between fork and cgroup.kill") who is born in a cgroup that was ever killed by cgroup.kill is
- * killed at birth. */
-void cgroup_renew(struct worker *);
 void cgroups_remove(void);
 
 #endif

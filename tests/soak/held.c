@@ -125,11 +125,10 @@ static enum forkless_whom choose_whom(struct worker *w, const struct plan *p) {
     return p->own_group && chance(&w->random, 70) ? FORKLESS_GROUP : FORKLESS_CHILD;
 }
 
-/* No cgroup has a zombie, nor who is on his way to it. */
+/* A zombie is in no cgroup. */
 static void send_signal(struct worker *w, struct held *h, int signal) {
     enum forkless_whom whom = choose_whom(w, h->plan);
     worker_hit(w, signal);
-    w->cgroup_killed |= whom == FORKLESS_CGROUP && signal == SIGKILL;
     int rc = forkless_kill(h->child, signal, whom);
     if (rc == -ESRCH && whom == FORKLESS_CGROUP)
         rc = forkless_kill(h->child, signal, FORKLESS_CHILD);

@@ -45,7 +45,6 @@ static void choose_end(struct worker *w, struct running *r) {
     if (o->whom == FORKLESS_CGROUP) { /* all others of this operation, too */
         worker_hit(w, SIGTERM);
         worker_hit(w, SIGKILL);
-        w->cgroup_killed = true;
     }
     o->grace_ns = chance(&w->random, 30) ? 0 : 1 + below(&w->random, 300) * INT64_C(1000000);
     if (!ends_alone(&r->plan) || chance(&w->random, 30))

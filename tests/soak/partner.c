@@ -16,27 +16,30 @@ static struct {
     int count;
 } partners = {.lock = PTHREAD_MUTEX_INITIALIZER, .changed = PTHREAD_COND_INITIALIZER};
 
-static void until_reaped(struct job *j, int signal) {
+static void until_ended(struct job *j, int signal) {
     int rc;
-    while ((rc = forkless_kill(j->child, signal, FORKLESS_CHILD)) == 0)
+    while ((rc = forkless_kill(j->child, signal, FORKLESS_CHILD)) == 0 &&
+           forkless_poll(j->child) != FORKLESS_ENDED)
         nap_us(200);
-    if (rc != -ESRCH)
+    if (rc != 0 && rc != -ESRCH)
         wrong(NULL, "kill of a shared handle: %d", rc);
 }
 
 static void work(struct job *j) {
     if (j->work == PARTNER_KILLS)
-        until_reaped(j, SIGKILL);
+        until_ended(j, SIGKILL);
     if (j->work == PARTNER_ASKS) {
         if (forkless_pid(j->child) <= 0)
             wrong(NULL, "a shared handle has no pid");
         forkless_pidfd(j->child);
-        until_reaped(j, 0);
+        until_ended(j, 0);
     }
     j->rc = forkless_wait(j->child, FORKLESS_NEVER, &j->status, &j->error);
 }
 
 static void *partner(void *unused) {
+    void *volatile block = malloc(1); /* and with it what malloc needs for a thread */
+    free(block);
     for (;;) {
         pthread_mutex_lock(&partners.lock);
         while (!partners.first && !partners.over)

@@ -97,9 +97,10 @@ static void check_writers(struct worker *w, const struct running *r) {
     const struct plan *p = &r->plan;
     const forkless_result *result = &r->result;
     bool leaves = p->behaviour == LEAVES || p->behaviour == DAEMON;
+    bool perhaps_killed = p->in_cgroup && worker_was_hit(w, SIGKILL); /* as others in it */
     bool own_end = result->status.how == FORKLESS_EXITED && result->status.code == p->code;
-    if (leaves && own_end && !result->limited && !result->timed_out && !result->writers_remained &&
-        r->options.capture != FORKLESS_CAPTURE_NONE)
+    if (leaves && own_end && !perhaps_killed && !result->limited && !result->timed_out &&
+        !result->writers_remained && r->options.capture != FORKLESS_CAPTURE_NONE)
         wrong(w, "nobody is said to hold the outputs, but somebody does");
     /* Children of other threads do before their exec, which may be longer than grace. */
     count(HELD_BY_OTHERS, result->writers_remained && !leaves && p->behaviour != TREE);
@@ -136,7 +137,8 @@ static void check_status(struct worker *w, struct running *r, const forkless_err
 static void check_did_not_run(struct worker *w, const struct running *r,
                               const forkless_error *error) {
     const forkless_result *result = &r->result;
-    if (result->output_size || result->errors_size || result->status.execed)
+    if (result->output_size || result->errors_size ||
+        (result->status.execed && result->status.how != FORKLESS_UNKNOWN))
         wrong(w, "it ran in spite of %d", error->code);
 }
 

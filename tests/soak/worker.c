@@ -33,16 +33,23 @@ void worker_begin(struct worker *w, bool exposed) {
         worker_says(w, "exposed");
 }
 
+enum { PATIENCE_NS = 1000000000 }; /* with who is about to die */
+
+static bool has_child(siginfo_t *info) {
+    info->si_pid = 0;
+    forkless_quiesce(FORKLESS_NEVER);
+    return waitid(P_ALL, 0, info, WEXITED | WNOHANG | WNOWAIT | __WALL | __WNOTHREAD) == 0;
+}
+
 /* Nobody is left behind, not even a zombie; but those who were not dead when the library gave up
  * are ours. */
 static void check_no_child(struct worker *w) {
-    siginfo_t info = {0};
-    forkless_quiesce(forkless_deadline_in(INT64_C(10000000000)));
+    siginfo_t info;
     for (; w->unknown > 0; w->unknown--)
         waitid(P_ALL, 0, &info, WEXITED | __WALL | __WNOTHREAD);
-    info.si_pid = 0;
-    if (waitid(P_ALL, 0, &info, WEXITED | WNOHANG | WNOWAIT | __WALL | __WNOTHREAD) == 0)
-        wrong(w, "child %d is left", info.si_pid);
+    for (int64_t end = now_ns() + PATIENCE_NS; has_child(&info); nap_us(1000))
+        if (now_ns() > end)
+            wrong(w, "child %d is left", info.si_pid);
 }
 
 void worker_end(struct worker *w) {
@@ -50,8 +57,6 @@ void worker_end(struct worker *w) {
     pthread_mutex_lock(&w->lock);
     w->exposed = false;
     pthread_mutex_unlock(&w->lock);
-    if (w->cgroup_killed)
-        cgroup_renew(w);
     w->since = 0;
 }
 
