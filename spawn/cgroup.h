@@ -15,7 +15,8 @@ int fl_cgroup_look(forkless_child *, forkless_error *);
 int fl_cgroup_keep(forkless_child *, forkless_error *);
 
 /* Signals (0: only asks) all that is in a cgroup and below it. -ESRCH: nobody is, or nobody was
- * left when it came to it. -EINVAL: the caller is. */
-int fl_cgroup_signal(int folder, int signal);
+ * left when it came to it. -EINVAL: the caller is. *found, unless it is NULL:
+ * whether the one that is sought (0: nobody) got it. */
+int fl_cgroup_signal(int folder, int signal, pid_t sought, bool *found);
 
 #endif

@@ -16,6 +16,7 @@
 
 #include "arch/syscall.h"
 #include "cgroup.h"
+#include "kill.h"
 #include "own.h"
 
 enum { BATCH = 64 };
@@ -64,10 +65,12 @@ static bool has(const struct members *m, pid_t pid) {
     return false;
 }
 
-/* What came of it: how many got the signal, how many of them for the first time, and the error of
- * one that did not. */
+/* What came of it: how many got the signal, how many of them for the first time, whether one that
+ * was sought did, and the error of one that did not. */
 struct outcome {
     size_t reached, fresh;
+    pid_t sought; /* 0: nobody */
+    bool found;
     int code;
     struct members *known; /* or NULL */
 };
@@ -78,10 +81,17 @@ static int note(struct outcome *outcome, pid_t pid, int code) {
     if (code < 0)
         return 0;
     outcome->reached++;
+    outcome->found |= pid == outcome->sought;
     if (!outcome->known || has(outcome->known, pid))
         return 0;
     outcome->fresh++;
     return add(outcome->known, pid);
+}
+
+/* Where there are no pidfds, by the number that was read a moment ago. */
+static long send(long fd, pid_t pid, int signal) {
+    long rc = fd < 0 ? fd : fl_syscall(SYS_pidfd_send_signal, fd, signal, 0, 0, 0);
+    return fl_kill_is_refusal(rc) ? fl_syscall(SYS_kill, pid, signal, 0, 0, 0) : rc;
 }
 
 static int signal_batch(int folder, const pid_t *pids, size_t count, int signal,
@@ -91,13 +101,11 @@ static int signal_batch(int folder, const pid_t *pids, size_t count, int signal,
         fds[i] = fl_syscall(SYS_pidfd_open, pids[i], 0, 0, 0, 0);
     int rc = read_members(folder, again);
     for (size_t i = 0; i < count; i++) {
-        long code = fds[i];
+        long code = -ESRCH;
         if (pids[i] == 0) /* of another pid namespace: there to be seen, not to be signalled */
             code = signal == 0 ? 0 : -EPERM;
-        else if (code >= 0)
-            code = rc == 0 && has(again, pids[i])
-                       ? fl_syscall(SYS_pidfd_send_signal, fds[i], signal, 0, 0, 0)
-                       : -ESRCH;
+        else if (rc == 0 && has(again, pids[i]))
+            code = send(fds[i], pids[i], signal);
         if (rc == 0)
             rc = note(outcome, pids[i], (int)code);
         fl_close(fds[i]);
@@ -143,27 +151,26 @@ static int signal_tree(int folder, int signal, struct outcome *outcome) {
     return rc;
 }
 
-static int signal_all(int folder, int signal) {
-    struct outcome outcome = {0};
-    int rc = signal_tree(folder, signal, &outcome);
+static int signal_all(int folder, int signal, struct outcome *outcome) {
+    int rc = signal_tree(folder, signal, outcome);
     if (rc < 0)
         return rc;
-    if (outcome.code < 0)
-        return outcome.code;
-    return outcome.reached > 0 ? 0 : -ESRCH;
+    if (outcome->code < 0)
+        return outcome->code;
+    return outcome->reached > 0 ? 0 : -ESRCH;
 }
 
 /* Whoever has a SIGKILL coming makes no child any more: it is over when no new one is found. */
-static int kill_all(int folder) {
+static int kill_all(int folder, struct outcome *outcome) {
     struct members known = {0};
-    struct outcome outcome = {.known = &known};
     int rc;
+    outcome->known = &known;
     do {
-        outcome.fresh = 0;
-        rc = signal_tree(folder, SIGKILL, &outcome);
-    } while (rc == 0 && outcome.fresh > 0);
+        outcome->fresh = 0;
+        rc = signal_tree(folder, SIGKILL, outcome);
+    } while (rc == 0 && outcome->fresh > 0);
     free(known.pids);
-    return rc < 0 ? rc : outcome.code;
+    return rc < 0 ? rc : outcome->code;
 }
 
 /* Version 2, Linux 5.2. False: it was so already, or cannot be. */
@@ -181,17 +188,21 @@ static bool freeze(int folder, bool frozen) {
  * Not by cgroup.kill: on Linux 6.18 whoever is born in a cgroup that was once killed so is killed
  * at birth, be it hours later. While they are frozen they cannot outrun us with children.
  */
-static int kill_frozen(int folder) {
+static int kill_frozen(int folder, struct outcome *outcome) {
     bool froze = freeze(folder, true);
-    int rc = kill_all(folder);
+    int rc = kill_all(folder, outcome);
     if (froze)
         freeze(folder, false);
     return rc;
 }
 
-int fl_cgroup_signal(int folder, int signal) {
-    int rc = signal_all(folder, 0);
-    if (rc < 0 || signal == 0)
-        return rc;
-    return signal == SIGKILL ? kill_frozen(folder) : signal_all(folder, signal);
+int fl_cgroup_signal(int folder, int signal, pid_t sought, bool *found) {
+    struct outcome asked = {0}, outcome = {.sought = sought};
+    int rc = signal_all(folder, 0, &asked);
+    if (rc == 0)
+        rc = signal == SIGKILL ? kill_frozen(folder, &outcome)
+                               : signal_all(folder, signal, &outcome);
+    if (found)
+        *found = outcome.found;
+    return rc;
 }

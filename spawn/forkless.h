@@ -481,7 +481,8 @@ enum forkless_whom {
  * -ESRCH, also where its number has been given to another. A child that has not exec'd yet dies
  * of a signal whose default is to end it, unless the caller of spawn or start blocks that signal;
  * of SIGKILL in any case. All act at once, but what gets SIGKILL is not gone at the return:
- * forkless_run() waits for that.
+ * forkless_run() waits for that. A group that the child has still to make, a cgroup that it has
+ * still to join (by forkless-exec), is the child alone.
  *
  * GROUP also reaches what is left of the group of a child that has ended; -ESRCH: nothing is, or
  * the child has been waited for and the kernel (before 6.9) tells its group from a stranger's no

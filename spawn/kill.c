@@ -18,12 +18,6 @@
 
 enum { TO_GROUP = 4 /* PIDFD_SIGNAL_PROCESS_GROUP, Linux 6.9 */ };
 
-/* No pidfd to be had, or a filter that knows no such call; if it is a real error, kill will say so
- * again. */
-static bool is_refusal(long rc) {
-    return rc == -ENOSYS || rc == -EPERM || rc == -EINVAL;
-}
-
 static int to_child(forkless_child *child, int signal) {
     if (child->reaped) /* by the kernel itself it may not be gone yet for a pidfd */
         return -ESRCH;
@@ -33,7 +27,7 @@ static int to_child(forkless_child *child, int signal) {
     long rc = -ENOSYS;
     if (fd >= 0)
         rc = fl_syscall(SYS_pidfd_send_signal, fd, signal, 0, 0, 0);
-    if (is_refusal(rc))
+    if (fl_kill_is_refusal(rc))
         rc = fl_is_ours(child) ? fl_syscall(SYS_kill, child->pid, signal, 0, 0, 0) : -ESRCH;
     return (int)rc;
 }
@@ -49,7 +43,7 @@ static int to_group(forkless_child *child, int signal) {
     if (!child->leads_group)
         return -EINVAL;
     long rc = to_group_of_pidfd(child, signal);
-    if (is_refusal(rc))
+    if (fl_kill_is_refusal(rc))
         rc = !child->reaped && fl_is_ours(child)
                  ? fl_syscall(SYS_kill, -child->pid, signal, 0, 0, 0)
                  : -ESRCH;
@@ -57,15 +51,19 @@ static int to_group(forkless_child *child, int signal) {
     return rc == -ESRCH ? to_child(child, signal) : (int)rc;
 }
 
-/* By forkless-exec it comes into its cgroup only later. */
+/* The child itself gets it also where it has left, or has still to join by forkless-exec; then it
+ * may join, and have children, between the one and the other. */
 static int to_cgroup(forkless_child *child, int signal) {
-    if (child->cgroup_kept < 0)
+    int folder = child->cgroup_kept;
+    if (folder < 0)
         return -EINVAL;
-    bool on_its_way = child->helped.used && !child->reaped && !fl_helper_look(child);
-    int rc = fl_cgroup_signal(child->cgroup_kept, signal);
-    if (!on_its_way)
+    bool joins = child->helped.used && !child->reaped && !fl_helper_look(child), reached = false;
+    int rc = fl_cgroup_signal(folder, signal, child->pid, &reached);
+    if (reached || child->reaped)
         return rc;
     int own = to_child(child, signal);
+    if (joins && rc == -ESRCH)
+        rc = fl_cgroup_signal(folder, signal, child->pid, &reached);
     return rc == -ESRCH ? own : rc;
 }
 
@@ -126,16 +124,16 @@ static bool is_any_alive(pid_t group) {
 }
 
 bool fl_kill_outlives_reaping(forkless_child *child) {
-    return !is_refusal(to_group_of_pidfd(child, 0));
+    return !fl_kill_is_refusal(to_group_of_pidfd(child, 0));
 }
 
 bool fl_kill_finds_any(forkless_child *child, enum forkless_whom whom) {
     if (whom == FORKLESS_CHILD)
         return !child->reaped;
     if (whom == FORKLESS_CGROUP)
-        return fl_cgroup_signal(child->cgroup_kept, 0) != -ESRCH;
+        return fl_cgroup_signal(child->cgroup_kept, 0, 0, NULL) != -ESRCH;
     long rc = to_group_of_pidfd(child, 0);
-    if (is_refusal(rc)) /* to a stranger this does nothing */
+    if (fl_kill_is_refusal(rc)) /* to a stranger this does nothing */
         rc = fl_syscall(SYS_kill, -child->pid, 0, 0, 0, 0);
     return rc != -ESRCH && is_any_alive(child->pid);
 }

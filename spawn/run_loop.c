@@ -166,6 +166,7 @@ static void kill_all(forkless_child *child, int64_t now) {
     run->nap = FIRST_LOOK_NS;
     run->look = 0;
     run->next = fl_later(now, run->grace);
+    fl_kill(child, SIGKILL, FORKLESS_CHILD); /* which may have left those who get it next */
     fl_kill(child, SIGKILL, run->whom);
 }
 
