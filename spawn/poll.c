@@ -101,8 +101,8 @@ static size_t find_ended(forkless_child *const children[], size_t count) {
     return count;
 }
 
-/* Until one of them has something to do. */
-static void doze(forkless_child *const children[], size_t count, struct pollfd *fds,
+/* Until one of them has something to do. True: one has ended, as its pidfd says. */
+static bool doze(forkless_child *const children[], size_t count, struct pollfd *fds,
                  int64_t deadline_ns) {
     int64_t next = deadline_ns;
     for (size_t i = 0; i < count; i++) {
@@ -114,6 +114,10 @@ static void doze(forkless_child *const children[], size_t count, struct pollfd *
         next = due < next ? due : next;
     }
     fl_look(fds, count, fl_left(next));
+    for (size_t i = 0; i < count; i++)
+        if (fds[i].revents && !children[i]->run)
+            return true;
+    return false;
 }
 
 static int check_all(forkless_child *const children[], size_t count) {
@@ -130,10 +134,14 @@ static int check_all(forkless_child *const children[], size_t count) {
 static int wait_any(forkless_child *const children[], size_t count, struct pollfd *fds,
                     int64_t deadline_ns, size_t *which) {
     size_t ended;
+    bool too_soon = false; /* its tracer has still to see it */
     while ((ended = find_ended(children, count)) == count) {
-        if (fl_left(deadline_ns) == 0)
+        int64_t ns = fl_left(deadline_ns);
+        if (ns == 0)
             return -ETIMEDOUT;
-        doze(children, count, fds, deadline_ns);
+        if (too_soon)
+            fl_nap(ns);
+        too_soon = doze(children, count, fds, deadline_ns);
     }
     if (which)
         *which = ended;

@@ -18,6 +18,7 @@ struct fl_run {
     int64_t next, look; /* of ending: SIGKILL or giving up; the next look, when it has exited */
     int64_t nap;        /* before the one after that */
     bool exited;
+    bool traced;     /* its pidfd says that it has exited, and a tracer has still to see that */
     int64_t drained; /* when reading ends at the latest; from its exit on */
     bool over, taken;
     bool timed_out, limited, writers_remained, survivors;

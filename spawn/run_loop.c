@@ -65,7 +65,7 @@ int fl_run_fd(forkless_child *child) {
         rc = watch(run, run->outputs[0].fd, EPOLLIN);
     if (rc == 0)
         rc = watch(run, run->outputs[1].fd, EPOLLIN);
-    if (rc == 0 && (!run->exited || run->over))
+    if (rc == 0 && (run->over || !(run->exited || run->traced)))
         rc = watch(run, run->watched = child->pidfd, EPOLLIN);
     if (rc == 0)
         return run->epoll;
@@ -87,7 +87,7 @@ void fl_run_interest(const forkless_child *child, struct fl_ready *ready) {
     want(ready, run->input.fd, POLLOUT);
     want(ready, run->outputs[0].fd, POLLIN);
     want(ready, run->outputs[1].fd, POLLIN);
-    if (!run->exited)
+    if (!run->exited && !run->traced)
         want(ready, child->pidfd, POLLIN);
 }
 
@@ -103,7 +103,7 @@ int64_t fl_run_next(const forkless_child *child) {
     int64_t look = FORKLESS_NEVER;
     if (run->exited && run->ending != LIVES)
         look = run->look;
-    else if (!run->exited && child->pidfd < 0)
+    else if (!run->exited && (child->pidfd < 0 || run->traced))
         look = fl_now() + FL_NAP_NS;
     return next < look ? next : look;
 }
@@ -179,8 +179,10 @@ static bool is_settled(forkless_child *child, int64_t now) {
         } else {
             if (run->ending == TERMINATED && is_read(run))
                 kill_all(child, now);
-            if (run->ending == TERMINATED)
+            if (run->ending == TERMINATED) {
+                run->look = FORKLESS_NEVER; /* the end of the outputs, or of grace, comes first */
                 return false;
+            }
             fl_settle(child);
         }
     }
@@ -217,13 +219,18 @@ static void finish(forkless_child *child) {
 
 static void look_for_end(forkless_child *child) {
     struct fl_run *run = child->run;
-    if (run->exited || !fl_has_ended(child))
+    if (run->exited)
         return;
-    run->exited = true;
-    run->drained = fl_later(fl_now(), run->grace);
-    unwatch(run, run->watched);
-    run->watched = -1;
-    drain(run);
+    run->exited = fl_has_ended(child);
+    run->traced = !run->exited && child->pidfd >= 0;
+    if (run->exited || run->traced) {
+        unwatch(run, run->watched);
+        run->watched = -1;
+    }
+    if (run->exited) {
+        run->drained = fl_later(fl_now(), run->grace);
+        drain(run);
+    }
 }
 
 static void mind_the_time(forkless_child *child, int64_t now) {
@@ -244,7 +251,7 @@ void fl_run_step(forkless_child *child, const struct fl_ready *ready) {
     if (run->over)
         return;
     move_data(run, ready);
-    if (child->pidfd < 0 || is_ready(ready, child->pidfd))
+    if (child->pidfd < 0 || run->traced || is_ready(ready, child->pidfd))
         look_for_end(child);
     int64_t now = fl_now();
     mind_the_time(child, now);

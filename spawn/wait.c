@@ -28,30 +28,37 @@ bool fl_has_ended(const forkless_child *child) {
     return child->reaped || peek(child, WNOHANG) != 0;
 }
 
+void fl_nap(int64_t ns) {
+    struct timespec timeout = fl_timespec(ns < FL_NAP_NS ? ns : FL_NAP_NS);
+    fl_syscall(SYS_nanosleep, (long)&timeout, 0, 0, 0, 0);
+}
+
 void fl_look(struct pollfd *fds, size_t count, int64_t ns) {
     struct timespec timeout = fl_timespec(ns);
     long rc = fl_syscall(SYS_ppoll, (long)fds, (long)count, (long)&timeout, 0, 0);
     if (rc >= 0 || rc == -EINTR)
         return;
-    timeout = fl_timespec(ns < FL_NAP_NS ? ns : FL_NAP_NS);
-    fl_syscall(SYS_nanosleep, (long)&timeout, 0, 0, 0, 0);
+    fl_nap(ns);
     for (size_t i = 0; i < count; i++)
         fds[i].revents = fds[i].events;
 }
 
-/* Until the child ends, or the time has passed; where there is no pidfd, until a nap is over. */
-static void doze(forkless_child *child, int64_t ns) {
+/* Until the child ends, or the time has passed; where there is no pidfd, until a nap is over. True:
+ * the pidfd says that it has ended. */
+static bool doze(forkless_child *child, int64_t ns) {
     pthread_mutex_lock(&child->lock);
     int fd = fl_pidfd(child);
     pthread_mutex_unlock(&child->lock);
     struct pollfd poll = {.fd = fd, .events = POLLIN};
     fl_look(&poll, 1, fd < 0 && ns > FL_NAP_NS ? FL_NAP_NS : ns);
+    return poll.revents != 0;
 }
 
 /* 0: it has ended, or is gone; -ETIMEDOUT. Where it takes long a pidfd is opened first: it knows
- * the end also where somebody else reaps the child. */
+ * the end also where somebody else reaps the child. It knows it too soon where a tracer has not
+ * seen it yet. */
 static int await_end(forkless_child *child, int64_t deadline_ns) {
-    for (;;) {
+    for (bool too_soon = false;;) {
         int rc = peek(child, WNOHANG);
         if (rc == 0 && deadline_ns == FORKLESS_NEVER) {
             pthread_mutex_lock(&child->lock);
@@ -64,7 +71,10 @@ static int await_end(forkless_child *child, int64_t deadline_ns) {
         int64_t ns = fl_left(deadline_ns);
         if (ns == 0)
             return -ETIMEDOUT;
-        doze(child, ns);
+        if (too_soon)
+            fl_nap(ns);
+        else
+            too_soon = doze(child, ns);
     }
 }
 

@@ -8,6 +8,9 @@
 
 enum { FL_NAP_NS = 2000000 }; /* between two looks where there is no pidfd to wait for */
 
+/* At most so long. */
+void fl_nap(int64_t ns);
+
 /* poll(2), at most so long. Under a filter that refuses it everything may be there after a nap. */
 void fl_look(struct pollfd *, size_t count, int64_t ns);
 
