@@ -10,6 +10,7 @@
 #include "error.h"
 #include "handle.h"
 #include "own.h"
+#include "stamps.h"
 #include "start.h"
 
 enum { STANDARD_GRACE_NS = FL_SECOND_NS / 2 };
@@ -83,6 +84,7 @@ static int start(const forkless_command *command, const forkless_run_options *o,
         fl_run_close(run, &run->input.fd);
     (*out)->run = run;
     fl_pidfd(*out);
+    fl_stamps_started(*out);
     return 0;
 }
 

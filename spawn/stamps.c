@@ -157,6 +157,11 @@ void fl_stamps_look(forkless_child *child) {
     look(child, false);
 }
 
+void fl_stamps_started(forkless_child *child) {
+    if (child->command->slow_hook && child->mechanism != FORKLESS_CLONE3_VM)
+        look(child, false);
+}
+
 /* ---- being there when it execs ---- */
 
 /* Whether it did so, or ended, while we watched. */

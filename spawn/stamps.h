@@ -9,6 +9,8 @@
 
 /* The kernel has made it. */
 void fl_stamps_created(forkless_child *, int64_t asked);
+/* It is started: calls the hook if that is due, where the caller was held. Without the lock. */
+void fl_stamps_started(forkless_child *);
 /* It has exec'd this moment, as who was held by it knows; or has some time ago. */
 void fl_stamps_execed(forkless_child *);
 void fl_stamps_seen_exec(forkless_child *);

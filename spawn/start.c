@@ -35,6 +35,7 @@ struct request {
     bool waits; /* for the exec */
     bool tells; /* its caller why it failed, in full */
     bool leads; /* a group of its own */
+    bool later; /* the slow-start hook: a run is still to be made of the child */
     int64_t since;
 };
 
@@ -207,8 +208,8 @@ static int run(const struct request *r, forkless_child **out, forkless_error *er
     }
     atomic_store_explicit(&slot->held, true, memory_order_relaxed);
     *out = slot;
-    if (slot->command->slow_hook && slot->mechanism != FORKLESS_CLONE3_VM)
-        fl_stamps_look(slot);
+    if (!r->later)
+        fl_stamps_started(slot);
     return 0;
 }
 
@@ -241,14 +242,18 @@ int fl_start(const forkless_command *command, const forkless_override *override,
                         .pipes = *pipes,
                         .asked = FL_START_MECHANISM,
                         .since = fl_now(),
-                        .leads = leads};
+                        .leads = leads,
+                        .later = true};
     return run_undisturbed(&r, out, error);
 }
 
 int forkless_start_with(const forkless_command *command, const forkless_override *override,
                         forkless_child **out, forkless_error *error) {
-    static const struct fl_extra_pipes none;
-    return fl_start(command, override, &none, false, out, error);
+    struct request r = {.command = (forkless_command *)command,
+                        .override = override,
+                        .asked = FL_START_MECHANISM,
+                        .since = fl_now()};
+    return run_undisturbed(&r, out, error);
 }
 
 int forkless_spawn(const forkless_command *command, forkless_child **out, forkless_error *error) {
