@@ -5,6 +5,7 @@
 #include <malloc.h>
 #include <poll.h>
 #include <signal.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/resource.h>
@@ -100,6 +101,32 @@ TEST(b15_each_call_refused) {
             if (status != 0)
                 check_failed(__FILE__, __LINE__, faults[i].name);
         }
+}
+
+/* All of it is in the pipe when its end is seen, and how much that is cannot be asked. */
+TEST(b78_what_is_in_a_pipe_refused) {
+    forkless_command *c = shell("kill -STOP $$; exec seq 100000");
+    forkless_child *child;
+    forkless_result r;
+    siginfo_t info;
+    char path[64];
+    CHECK_EQ(forkless_run_start(c, NULL, &child, NULL), 0);
+    CHECK_EQ(waitid(P_PID, (id_t)forkless_pid(child), &info, WSTOPPED | WNOWAIT | __WALL), 0);
+    snprintf(path, sizeof path, "/proc/%d/fd/1", forkless_pid(child));
+    int large = open(path, O_WRONLY | O_CLOEXEC);
+    CHECK(fcntl(large, F_SETPIPE_SZ, 1 << 20) > 0);
+    close(large);
+    CHECK_EQ(forkless_kill(child, SIGCONT, FORKLESS_CHILD), 0);
+    struct pollfd end = {.fd = forkless_pidfd(child), .events = POLLIN};
+    CHECK_EQ(poll(&end, 1, 20000), 1);
+    filter(&(struct rule){FAIL_OF(ioctl, ENOTTY, 1, FIONREAD)}, 1);
+    CHECK_EQ(forkless_wait(child, FORKLESS_NEVER, NULL, NULL), 0);
+    CHECK_EQ(forkless_run_result(child, &r), 0);
+    CHECK_EQ(r.output_size, 588895);
+    CHECK(!r.writers_remained);
+    forkless_result_free(&r);
+    forkless_child_free(child);
+    forkless_command_free(c);
 }
 
 /* ---- B38: no descriptor is free, or only so many ---- */
@@ -204,9 +231,8 @@ TEST(reads_and_writes_fail) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(b15_each_call_refused),
-        cmocka_unit_test(b38_few_descriptors),
-        cmocka_unit_test(b38_loops_without_a_descriptor),
+        cmocka_unit_test(b15_each_call_refused), cmocka_unit_test(b78_what_is_in_a_pipe_refused),
+        cmocka_unit_test(b38_few_descriptors),   cmocka_unit_test(b38_loops_without_a_descriptor),
         cmocka_unit_test(reads_and_writes_fail),
     };
     return RUN(tests);
