@@ -263,8 +263,9 @@ FL_CHILD_CODE void fl_child(void *argument) {
     stamp(slot, &slot->stamps.set_up);
     if (slot->mechanism == FORKLESS_CLONE_VFORK)
         reset_handlers(slot);
-    if (slot->makes_group)
-        raw(SYS_setpgid, 0, 0, 0);
+    long rc = slot->makes_group ? raw(SYS_setpgid, 0, 0, 0) : 0;
+    if (rc < 0)
+        fail_at(slot, FORKLESS_STEP_GROUP, 0, rc);
     perform(slot, &slot->before);
     perform(slot, &slot->descriptors);
     perform(slot, &slot->after);

@@ -31,7 +31,7 @@ static const struct fault {
     {"not to block", {FAIL_OF(fcntl, EPERM, 1, F_SETFL)}, FORKLESS_STEP_PIPE},
     {"one more of 1", {FAIL_OF(fcntl, EMFILE, 1, F_DUPFD_CLOEXEC)}, FORKLESS_STEP_PIPE},
     {"clone3", {FAIL(clone3, EAGAIN)}, FORKLESS_STEP_CLONE},
-    {"setpgid", {FAIL(setpgid, EPERM)}, WORKS}, /* which cannot be */
+    {"setpgid", {FAIL(setpgid, EPERM)}, FORKLESS_STEP_GROUP},
     {"dup3", {FAIL(dup3, EBUSY)}, FORKLESS_STEP_DESCRIPTOR},
     {"execve", {FAIL(execve, EACCES)}, FORKLESS_STEP_EXEC},
     {"pidfd_open", {FAIL(pidfd_open, EMFILE)}, WORKS},
