@@ -10,6 +10,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/vfs.h>
@@ -92,7 +93,13 @@ static int look(int fd, const char *path, forkless_error *error) {
         rc = is_limited(fd);
     if (rc == 0)
         rc = is_limited_above(fd);
-    return rc < 0 ? fl_error(error, (int)rc, FORKLESS_STEP_CGROUP, path ? -1 : fd, path) : (int)rc;
+    if (rc < 0) {
+        fl_error(error, (int)rc, FORKLESS_STEP_CGROUP, path ? -1 : fd, path);
+        if (error && (rc == -EBUSY || rc == -EBADF))
+            snprintf(error->reason, sizeof error->reason, "it is %s",
+                     rc == -EBUSY ? "frozen" : "no cgroup");
+    }
+    return (int)rc;
 }
 
 int fl_cgroup_look(forkless_child *slot, forkless_error *error) {

@@ -401,12 +401,12 @@ int forkless_start(const forkless_command *command, forkless_child **out, forkle
  * What one child of a command that many share has differently. It is copied, into 16 KiB that come
  * with the child's stack: nothing is allocated. A zeroed one changes nothing.
  */
+struct forkless_map {
+    int child_fd, parent_fd; /* as forkless_command_fd(), in the place of the command's or new */
+};
 typedef struct forkless_override {
     const char *const *arguments; /* more arguments, behind the command's, ended by NULL; or NULL */
-    const struct forkless_map {
-        int child_fd,
-            parent_fd; /* as forkless_command_fd(), in the place of the command's or new */
-    } * maps;
+    const struct forkless_map *maps;
     size_t map_count;
     uint64_t reserved[4]; /* 0 */
 } forkless_override;
@@ -489,7 +489,8 @@ enum forkless_whom {
  * more. What has made a group or session of its own is only reached by CGROUP, where SIGKILL leaves
  * nobody who could fork away. -ESRCH: nobody is in it.
  *
- * -EINVAL: no such signal or `whom`, the child has no group of its own, its command no cgroup.
+ * -EINVAL: no such signal or `whom`, the child has no group of its own, its command no cgroup; the
+ * caller itself is in that (the child gets the signal all the same, the others do not).
  * -EPERM: the child, or all of them, have changed their user.
  */
 int forkless_kill(forkless_child *child, int signal, enum forkless_whom whom);
@@ -608,14 +609,16 @@ enum forkless_at_limit {
 /* A zeroed one captures both outputs whole and waits for ever. */
 typedef struct forkless_run_options {
     const void *input; /* what the child reads from 0, in `input_size` bytes; NULL: 0 is as the
-                          command has it. Not copied: it stays until the run is over */
+                          command has it, the caller's if it says nothing. Not copied: it stays
+                          until the run is over */
     size_t input_size;
     enum forkless_capture capture; /* what is not captured is as the command has it */
     size_t limit;                  /* bytes to be kept of each output; 0: no limit */
     enum forkless_at_limit at_limit;
     int64_t deadline_ns; /* on CLOCK_MONOTONIC; 0, FORKLESS_NEVER: none */
-    int64_t grace_ns;    /* from SIGTERM to SIGKILL, and from the child's end to that of its outputs
-                            where others hold them; 0: half a second */
+    int64_t grace_ns;    /* from SIGTERM to SIGKILL; 0: half a second */
+    int64_t linger_ns;   /* from the child's end to that of its outputs, where others hold them; 0:
+                            half a second; FORKLESS_NEVER: until they end, or the deadline */
     enum forkless_whom whom; /* is signalled. FORKLESS_GROUP: the child gets a group of its own if
                                 its command makes none */
     const forkless_override *override; /* or NULL */
@@ -640,34 +643,37 @@ typedef struct forkless_result {
 
 /*
  * Starts the command and returns when it is over: the child has ended and its outputs are read, to
- * their end or, where a grandchild holds them, as long as grace lasts. Whatever the child itself
+ * their end or, where a grandchild holds them, as long as it lingers. Whatever the child itself
  * has written is read, however much.
  *
- * At the deadline, wherever the child is, also before its exec: SIGTERM, with a SIGCONT for those
- * who are stopped; at the end of grace SIGKILL. It is over when nobody of `whom` is left, at the
- * latest a second grace after SIGKILL. What left the group goes on (writers_remained), unless
- * `whom` is FORKLESS_CGROUP.
+ * If it is not over at the deadline, wherever the child is, also before its exec: SIGTERM, with a
+ * SIGCONT for those who are stopped; at the end of grace SIGKILL. It is over when nobody of `whom`
+ * is left, at the latest one more grace after SIGKILL. What left the group goes on
+ * (writers_remained), unless `whom` is FORKLESS_CGROUP. A child whose start holds its caller
+ * (forkless_mechanism(): born in a cgroup, with a death signal, where clone3 is refused) does so
+ * until its exec, whatever the deadline.
  *
  * No thread, no signal of the caller's: its SIGPIPE is what it was.
  *
  * *result is the caller's to free with forkless_result_free(), after a failure too. Errors as start
- * and wait, when the child never exec'd, and, of the argument: -EINVAL: an unknown enum, a negative
- * grace, `whom` FORKLESS_CGROUP without a cgroup, FORKLESS_GROUP with a group to join; -EEXIST: the
- * command or override says what a descriptor is that is to be fed or captured, by something else
- * than forkless_command_fd(). -ETIMEDOUT: the deadline has passed; nothing was started.
+ * and wait, when the child never exec'd, and, of the argument: -EINVAL, and in `reason` which;
+ * -EEXIST: the command or override says what a descriptor is that is to be fed or captured, by
+ * something else than forkless_command_fd(); -ETIMEDOUT: the deadline has passed; nothing was
+ * started.
  */
 int forkless_run(const forkless_command *command, const forkless_run_options *options,
                  forkless_result *result, forkless_error *error);
 
 /*
  * The same without waiting: forkless_poll(), or forkless_wait(), goes on with it. When that has
- * said FORKLESS_ENDED forkless_run_result() gives the result, once: -EBADF: there is none, or it
- * was taken; -EBUSY: it is not over. forkless_child_free() before that closes the outputs, and the
- * child goes on.
+ * said FORKLESS_ENDED forkless_run_result() gives the result, once, or the error of a child that
+ * never exec'd. Errors more, step `argument`: -EBADF: it is no run, or its result was taken;
+ * -EBUSY: it is not over. forkless_child_free() before that closes the outputs, and the child goes
+ * on.
  */
 int forkless_run_start(const forkless_command *command, const forkless_run_options *options,
                        forkless_child **out, forkless_error *error);
-int forkless_run_result(forkless_child *child, forkless_result *result);
+int forkless_run_result(forkless_child *child, forkless_result *result, forkless_error *error);
 void forkless_result_free(forkless_result *result); /* NULL and a zeroed one are fine */
 
 #ifdef __cplusplus

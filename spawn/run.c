@@ -2,6 +2,7 @@
 #include "run.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 #include "arch/syscall.h"
@@ -12,20 +13,48 @@
 #include "own.h"
 #include "stamps.h"
 #include "start.h"
+#include "wait.h"
 
 enum { STANDARD_GRACE_NS = FL_SECOND_NS / 2 };
 
-static int check(const forkless_command *command, const forkless_run_options *o) {
+/* The argument that is wrong, or NULL. */
+static const char *wrong_argument(const forkless_command *c, const forkless_run_options *o) {
     uint64_t reserved = 0;
     for (size_t i = 0; i < sizeof o->reserved / sizeof *o->reserved; i++)
         reserved |= o->reserved[i];
-    if (reserved || o->grace_ns < 0 || (!o->input && o->input_size) ||
-        (unsigned)o->capture > FORKLESS_CAPTURE_NONE || (unsigned)o->at_limit > FORKLESS_END ||
-        (unsigned)o->whom > FORKLESS_CGROUP)
-        return -EINVAL;
-    if (o->whom == FORKLESS_CGROUP && command && command->cgroup < 0 && !command->cgroup_path)
-        return -EINVAL;
-    return o->deadline_ns == 0 || fl_left(o->deadline_ns) > 0 ? 0 : -ETIMEDOUT;
+    if (reserved)
+        return "reserved is not 0";
+    if ((unsigned)o->capture > FORKLESS_CAPTURE_NONE)
+        return "there is no such capture";
+    if ((unsigned)o->at_limit > FORKLESS_END)
+        return "there is no such at_limit";
+    if ((unsigned)o->whom > FORKLESS_CGROUP)
+        return "there is no such whom";
+    if (o->grace_ns < 0 || o->linger_ns < 0)
+        return "grace_ns or linger_ns is negative";
+    if (!o->input && o->input_size)
+        return "input_size is given, and no input";
+    if (!c)
+        return "there is no command";
+    if (o->whom == FORKLESS_CGROUP && c->cgroup < 0 && !c->cgroup_path)
+        return "whom is its cgroup, and the command has none";
+    return NULL;
+}
+
+static int refuse(int code, const char *reason, forkless_error *error) {
+    fl_error(error, code, FORKLESS_STEP_ARGUMENT, -1, NULL);
+    if (error)
+        snprintf(error->reason, sizeof error->reason, "%s", reason);
+    return code;
+}
+
+static int check(const forkless_command *c, const forkless_run_options *o, forkless_error *error) {
+    const char *wrong = wrong_argument(c, o);
+    if (wrong)
+        return refuse(-EINVAL, wrong, error);
+    if (o->deadline_ns == 0 || fl_left(o->deadline_ns) > 0)
+        return 0;
+    return refuse(-ETIMEDOUT, "the deadline has passed; nothing was started", error);
 }
 
 static struct fl_run *make(const forkless_run_options *o) {
@@ -37,6 +66,7 @@ static struct fl_run *make(const forkless_run_options *o) {
         .at_limit = o->at_limit,
         .deadline = o->deadline_ns ? o->deadline_ns : FORKLESS_NEVER,
         .grace = o->grace_ns ? o->grace_ns : STANDARD_GRACE_NS,
+        .linger = o->linger_ns ? o->linger_ns : STANDARD_GRACE_NS,
         .whom = o->whom,
         .epoll = -1,
         .watched = -1,
@@ -56,10 +86,9 @@ static int start(const forkless_command *command, const forkless_run_options *o,
         *out = NULL;
     if (!o)
         o = &standard;
-    int rc = out ? check(command, o) : -EINVAL;
+    int rc = out ? check(command, o, error) : refuse(-EINVAL, "out is NULL", error);
     if (rc < 0)
-        return fl_error(error, rc, rc == -ETIMEDOUT ? FORKLESS_STEP_WAIT : FORKLESS_STEP_ARGUMENT,
-                        -1, NULL);
+        return rc;
     struct fl_run *run = make(o);
     if (!run)
         return fl_error(error, -ENOMEM, FORKLESS_STEP_SLOT, -1, NULL);
@@ -119,22 +148,32 @@ static void take(forkless_child *child, forkless_result *result) {
     run->taken = true;
 }
 
-int forkless_run_result(forkless_child *child, forkless_result *result) {
+static int result_of(forkless_child *child, forkless_result *result, forkless_error *error) {
+    const struct fl_run *run = child->run;
+    if (!run)
+        return refuse(-EBADF, "it is no run", error);
+    if (!run->over)
+        return refuse(-EBUSY, "the run is not over", error);
+    if (child->record.code < 0)
+        return fl_verdict(child, NULL, error);
+    if (run->taken)
+        return refuse(-EBADF, "its result was taken", error);
+    take(child, result);
+    return 0;
+}
+
+int forkless_run_result(forkless_child *child, forkless_result *result, forkless_error *error) {
+    fl_error(error, 0, FORKLESS_STEP_NONE, -1, NULL);
     if (!result)
-        return -EINVAL;
+        return refuse(-EINVAL, "result is NULL", error);
     *result = (forkless_result){0};
     if (child && !fl_slot_is_ours(child))
-        return -EBADF;
+        return fl_error(error, -ECHILD, FORKLESS_STEP_WAIT, -1, NULL);
     if (!fl_slot_is_held(child))
-        return -EINVAL;
-    int saved = errno, rc = 0;
+        return fl_error(error, -EINVAL, FORKLESS_STEP_ARGUMENT, -1, NULL);
+    int saved = errno;
     struct fl_cancel before = fl_handle_lock(child);
-    if (!child->run || child->run->taken)
-        rc = -EBADF;
-    else if (!child->run->over)
-        rc = -EBUSY;
-    else
-        take(child, result);
+    int rc = result_of(child, result, error);
     fl_handle_unlock(child, before);
     errno = saved;
     return rc;
@@ -154,14 +193,14 @@ int forkless_run(const forkless_command *command, const forkless_run_options *op
                  forkless_result *result, forkless_error *error) {
     forkless_child *child;
     if (!result)
-        return fl_error(error, -EINVAL, FORKLESS_STEP_ARGUMENT, -1, NULL);
+        return refuse(-EINVAL, "result is NULL", error);
     *result = (forkless_result){0};
     int rc = forkless_run_start(command, options, &child, error);
     if (rc < 0)
         return rc;
     rc = forkless_wait(child, FORKLESS_NEVER, NULL, error);
     if (rc == 0)
-        forkless_run_result(child, result);
+        rc = forkless_run_result(child, result, error);
     forkless_child_free(child);
     return rc;
 }

@@ -11,7 +11,7 @@ struct fl_run {
     struct fl_input input;
     struct fl_output outputs[2];
     enum forkless_at_limit at_limit;
-    int64_t deadline, grace;
+    int64_t deadline, grace, linger;
     enum forkless_whom whom;
 
     enum { LIVES, TERMINATED, KILLED } ending;

@@ -98,7 +98,7 @@ int64_t fl_run_next(const forkless_child *child) {
     int64_t next = run->deadline;
     if (run->ending != LIVES)
         next = run->next;
-    else if (run->exited)
+    else if (run->exited && run->drained < next)
         next = run->drained;
     int64_t look = FORKLESS_NEVER;
     if (run->exited && run->ending != LIVES)
@@ -228,7 +228,7 @@ static void look_for_end(forkless_child *child) {
         run->watched = -1;
     }
     if (run->exited) {
-        run->drained = fl_later(fl_now(), run->grace);
+        run->drained = fl_later(fl_now(), run->linger);
         drain(run);
     }
 }
@@ -236,8 +236,8 @@ static void look_for_end(forkless_child *child) {
 static void mind_the_time(forkless_child *child, int64_t now) {
     struct fl_run *run = child->run;
     bool late = now >= run->deadline;
-    if (run->ending == LIVES && !run->exited &&
-        (late || (run->limited && run->at_limit == FORKLESS_END))) {
+    bool too_much = run->limited && run->at_limit == FORKLESS_END && !run->exited;
+    if (run->ending == LIVES && (late || too_much)) {
         run->timed_out = late;
         terminate(child, now);
     } else if (run->ending == TERMINATED && now >= run->next)

@@ -50,8 +50,13 @@ static int check(const struct request *r, forkless_error *error) {
         return fl_error(error, -EINVAL, FORKLESS_STEP_ARGUMENT, -1, NULL);
     if (c->code < 0)
         return fl_error(error, c->code, FORKLESS_STEP_SETTER, c->index, c->setter);
-    if (r->leads && joins_a_group(c))
-        return fl_error(error, -EINVAL, FORKLESS_STEP_ARGUMENT, -1, NULL);
+    if (r->leads && joins_a_group(c)) {
+        fl_error(error, -EINVAL, FORKLESS_STEP_ARGUMENT, -1, NULL);
+        if (error)
+            snprintf(error->reason, sizeof error->reason,
+                     "whom is its own group, and the command joins another");
+        return -EINVAL;
+    }
     int index, rc = fl_command_prepare(c, &index);
     if (rc == -EBADF)
         return fl_error(error, rc, FORKLESS_STEP_SETTER, index, "forkless_command_same");

@@ -31,9 +31,9 @@ static void show(const Tool *tool) {
     forkless_result result = {0};
     forkless_error error;
 
-    if (forkless_wait(tool->child, 0, NULL, &error) < 0)
+    if (forkless_run_result(tool->child, &result, &error) < 0)
         complain_error(tool->argument, &error);
-    else if (forkless_run_result(tool->child, &result) == 0) {
+    else {
         fwrite(result.output, 1, result.output_size, stdout);
         if (result.timed_out)
             complain(tool->argument, "it took too long");

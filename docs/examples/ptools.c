@@ -104,9 +104,9 @@ static void finish(struct tool *tool) {
     forkless_error error;
 
     /* If its exec failed this is why. */
-    if (forkless_wait(tool->child, 0, NULL, &error) < 0)
+    if (forkless_run_result(tool->child, &result, &error) < 0)
         head_error(tool->pid, &error);
-    else if (forkless_run_result(tool->child, &result) == 0)
+    else
         show(tool->pid, &result);
     forkless_result_free(&result);
     /* A child that has not exec'd yet has a copy of it: the loop

@@ -47,6 +47,7 @@ static void choose_end(struct worker *w, struct running *r) {
         worker_hit(w, SIGKILL);
     }
     o->grace_ns = chance(&w->random, 30) ? 0 : 1 + below(&w->random, 300) * INT64_C(1000000);
+    o->linger_ns = chance(&w->random, 30) ? 0 : 1 + below(&w->random, 300) * INT64_C(1000000);
     if (!ends_alone(&r->plan) || chance(&w->random, 30))
         o->deadline_ns = forkless_deadline_in(below(&w->random, 1 << (18 + below(&w->random, 11))));
     else if (chance(&w->random, 30))
@@ -112,11 +113,12 @@ static void finish(struct worker *w, struct running *r) {
     int rc = forkless_wait(r->child, 0, &status, &error);
     if (rc == -ETIMEDOUT)
         wrong(w, "it was over, and wait says that it is not");
-    int given = forkless_run_result(r->child, &r->result);
-    if (given != 0)
-        wrong(w, "no result: %s", strerror(-given));
-    if (forkless_run_result(r->child, &(forkless_result){0}) != -EBADF)
-        wrong(w, "a second result");
+    int given = forkless_run_result(r->child, &r->result, NULL);
+    if (given != rc)
+        wrong(w, "the result is %d, and wait says %d", given, rc);
+    given = forkless_run_result(r->child, &(forkless_result){0}, NULL);
+    if (given != (rc < 0 ? rc : -EBADF))
+        wrong(w, "a second result: %d", given);
     if (rc == 0)
         held_same(w, &status, &r->result.status);
     run_check(w, r, rc, &error);
@@ -127,7 +129,7 @@ static void finish(struct worker *w, struct running *r) {
 static void drive_by_wait(struct worker *w, struct running *r) {
     while (forkless_wait(r->child, forkless_deadline_in(below(&w->random, 5000000)), NULL, NULL) ==
            -ETIMEDOUT)
-        if (forkless_run_result(r->child, &(forkless_result){0}) != -EBUSY)
+        if (forkless_run_result(r->child, &(forkless_result){0}, NULL) != -EBUSY)
             wrong(w, "a result before it is over");
 }
 

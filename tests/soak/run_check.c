@@ -146,7 +146,7 @@ void run_check(struct worker *w, struct running *r, int rc, const forkless_error
     const struct plan *p = &r->plan;
     if (rc < 0) {
         check_did_not_run(w, r, error);
-        bool late = rc == -ETIMEDOUT && error->step == FORKLESS_STEP_WAIT && !r->child &&
+        bool late = rc == -ETIMEDOUT && error->step == FORKLESS_STEP_ARGUMENT && !r->child &&
                     r->options.deadline_ns && now_ns() >= r->options.deadline_ns;
         if (late)
             count(TIMEOUTS, 1);

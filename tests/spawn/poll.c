@@ -93,7 +93,7 @@ TEST(bad_handles) {
         CHECK_EQ(forkless_wait_any(&child, 1, 0, NULL), -ECHILD);
         CHECK_EQ(forkless_kill(child, SIGKILL, FORKLESS_GROUP), -ESRCH);
         forkless_result result;
-        CHECK_EQ(forkless_run_result(child, &result), -EBADF);
+        CHECK_EQ(forkless_run_result(child, &result, NULL), -ECHILD);
         _exit(0);
     }
     int status;
@@ -213,13 +213,13 @@ TEST(b64_loop_of_a_run_with_writers_left) {
         forkless_result result;
         signal(SIGCHLD, ignored ? SIG_IGN : SIG_DFL);
         CHECK_EQ(
-            forkless_run_start(c, &(forkless_run_options){.grace_ns = 10000000000}, &child, NULL),
+            forkless_run_start(c, &(forkless_run_options){.linger_ns = FORKLESS_NEVER}, &child, NULL),
             0);
         CHECK(turns(child) < 20);
-        CHECK_EQ(forkless_run_result(child, &result), 0);
+        CHECK_EQ(forkless_run_result(child, &result, NULL), 0);
         CHECK(!result.writers_remained);
         forkless_result_free(&result);
-        CHECK_EQ(forkless_run_result(child, &result), -EBADF);
+        CHECK_EQ(forkless_run_result(child, &result, NULL), -EBADF);
         forkless_child_free(child);
     }
     forkless_command_free(c);

@@ -84,7 +84,7 @@ TEST(sames_and_pipes_of_the_command) {
     CHECK_EQ(write(in, "four\n", 5), 5);
     CHECK_EQ(close(in), 0);
     CHECK_EQ(forkless_wait(child, FORKLESS_NEVER, NULL, NULL), 0);
-    CHECK_EQ(forkless_run_result(child, &r), 0);
+    CHECK_EQ(forkless_run_result(child, &r, NULL), 0);
     has_text(r.output, r.output_size, "out\nerr\nfour\n");
     forkless_result_free(&r);
     forkless_child_free(child);
@@ -174,7 +174,7 @@ TEST(b78_ten_mib_and_exit) {
         if (i % 2)
             nap(2000);
         CHECK_EQ(forkless_wait(child, FORKLESS_NEVER, NULL, NULL), 0);
-        CHECK_EQ(forkless_run_result(child, &r), 0);
+        CHECK_EQ(forkless_run_result(child, &r, NULL), 0);
         has_exited(&r, 0);
         CHECK_EQ(r.output_size, 10 * MIB);
         CHECK_EQ(r.output[10 * MIB], 0);
@@ -193,10 +193,10 @@ TEST(b78_a_late_loop_loses_nothing) {
     for (int i = 0; i < 3; i++) {
         forkless_child *child;
         forkless_result r;
-        CHECK_EQ(forkless_run_start(c, &(forkless_run_options){.grace_ns = 1}, &child, NULL), 0);
+        CHECK_EQ(forkless_run_start(c, &(forkless_run_options){.linger_ns = 1}, &child, NULL), 0);
         nap(30000);
         CHECK_EQ(forkless_wait(child, FORKLESS_NEVER, NULL, NULL), 0);
-        CHECK_EQ(forkless_run_result(child, &r), 0);
+        CHECK_EQ(forkless_run_result(child, &r, NULL), 0);
         CHECK_EQ(r.output_size, 60000);
         CHECK(r.writers_remained);
         forkless_result_free(&r);

@@ -59,22 +59,29 @@ TEST(b100_deadline_before_the_cgroup) {
     check_no_child();
 }
 
-TEST(b82_child_that_has_left_its_cgroup) {
+/* Whether SIGTERM ends it or not, which it gets all the same. */
+static void child_that_has_left(int ignores) {
     char path[128], script[300];
     cgroup_made(path);
     with_helper();
-    snprintf(script, sizeof script, "sleep 60 & echo $$ >%s/../cgroup.procs; echo x; exec sleep 60",
-             path);
+    snprintf(script, sizeof script,
+             "sleep 60 & echo $$ >%s/../cgroup.procs; %s echo x; exec sleep 60", path,
+             ignores ? "trap '' TERM;" : "");
     forkless_command *c = shell(script);
     CHECK_EQ(forkless_command_cgroup_path(c, path), 0);
     forkless_run_options options = {
         .deadline_ns = from_now(200), .grace_ns = 100000000, .whom = FORKLESS_CGROUP};
     forkless_result r = ran(c, &options);
     CHECK(r.timed_out && !r.survivors);
-    CHECK_EQ(r.status.code, SIGKILL);
+    CHECK_EQ(r.status.code, ignores ? SIGKILL : SIGTERM);
     has_text(r.output, r.output_size, "x\n");
     forkless_result_free(&r);
     cgroup_removed(path);
+}
+
+TEST(b82_child_that_has_left_its_cgroup) {
+    for (int ignores = 0; ignores < 2; ignores++)
+        in_process(child_that_has_left, ignores);
 }
 
 static void without_pidfds(int code) {

@@ -121,7 +121,7 @@ TEST(b78_what_is_in_a_pipe_refused) {
     CHECK_EQ(poll(&end, 1, 20000), 1);
     filter(&(struct rule){FAIL_OF(ioctl, ENOTTY, 1, FIONREAD)}, 1);
     CHECK_EQ(forkless_wait(child, FORKLESS_NEVER, NULL, NULL), 0);
-    CHECK_EQ(forkless_run_result(child, &r), 0);
+    CHECK_EQ(forkless_run_result(child, &r, NULL), 0);
     CHECK_EQ(r.output_size, 588895);
     CHECK(!r.writers_remained);
     forkless_result_free(&r);
@@ -195,7 +195,7 @@ static void without_epoll(int which) {
         CHECK(next != FORKLESS_NEVER);
         nap(1000);
     }
-    CHECK_EQ(forkless_run_result(child, &r), 0);
+    CHECK_EQ(forkless_run_result(child, &r, NULL), 0);
     has_text(r.output, r.output_size, "x\n");
     forkless_result_free(&r);
     forkless_child_free(child);
@@ -221,7 +221,7 @@ TEST(reads_and_writes_fail) {
     forkless_quiesce(FORKLESS_NEVER);
     filter(&(struct rule){FAIL(read, EIO)}, 1);
     CHECK_EQ(forkless_wait(child, FORKLESS_NEVER, NULL, NULL), 0);
-    CHECK_EQ(forkless_run_result(child, &r), 0);
+    CHECK_EQ(forkless_run_result(child, &r, NULL), 0);
     CHECK_EQ(r.output_size, 0);
     forkless_result_free(&r);
     forkless_child_free(child);

@@ -90,7 +90,7 @@ TEST(b18_b112_beside_forks) {
     for (int i = 0; i < count(1000); i++) {
         forkless_result r = ran(
             command("/bin/cat", NULL),
-            &(forkless_run_options){.input = data, .input_size = 100000, .grace_ns = 20000000000});
+            &(forkless_run_options){.input = data, .input_size = 100000, .linger_ns = 20000000000});
         has_exited(&r, 0);
         CHECK(r.output_size == 100000 && memcmp(r.output, data, 100000) == 0);
         CHECK(!r.writers_remained);

@@ -73,10 +73,10 @@ TEST(one_result) {
     CHECK_EQ(fcntl(ends[1], F_SETFD, FD_CLOEXEC), 0);
     CHECK_EQ(forkless_command_fd(c, 0, ends[0]), 0);
     CHECK_EQ(forkless_run_start(c, NULL, &child, NULL), 0);
-    CHECK_EQ(forkless_run_result(child, NULL), -EINVAL);
-    CHECK_EQ(forkless_run_result(child, &r), -EBUSY);
+    CHECK_EQ(forkless_run_result(child, NULL, NULL), -EINVAL);
+    CHECK_EQ(forkless_run_result(child, &r, NULL), -EBUSY);
     CHECK_EQ(forkless_wait(child, from_now(20), NULL, NULL), -ETIMEDOUT);
-    CHECK_EQ(forkless_run_result(child, &r), -EBUSY);
+    CHECK_EQ(forkless_run_result(child, &r, NULL), -EBUSY);
     CHECK(r.output == NULL);
     close(ends[1]);
     for (int i = 0; i < 3; i++) {
@@ -84,17 +84,17 @@ TEST(one_result) {
         CHECK_EQ(forkless_wait(child, FORKLESS_NEVER, &status, NULL), 0);
         CHECK_EQ(status.how, FORKLESS_EXITED);
     }
-    CHECK_EQ(forkless_run_result(child, &r), 0);
+    CHECK_EQ(forkless_run_result(child, &r, NULL), 0);
     has_text(r.output, r.output_size, "x\n");
     forkless_result_free(&r);
-    CHECK_EQ(forkless_run_result(child, &r), -EBADF);
+    CHECK_EQ(forkless_run_result(child, &r, NULL), -EBADF);
     forkless_child_free(child);
     forkless_command_free(c);
     c = probe("exit", NULL);
     child = launched(forkless_spawn, c);
     CHECK_EQ(forkless_wait(child, FORKLESS_NEVER, NULL, NULL), 0);
-    CHECK_EQ(forkless_run_result(child, &r), -EBADF);
-    CHECK_EQ(forkless_run_result(NULL, &r), -EINVAL);
+    CHECK_EQ(forkless_run_result(child, &r, NULL), -EBADF);
+    CHECK_EQ(forkless_run_result(NULL, &r, NULL), -EINVAL);
     forkless_child_free(child);
     forkless_command_free(c);
 }
@@ -139,7 +139,7 @@ TEST(several_threads_wait_for_one_run) {
             nap(200);
         for (int t = 0; t < 4; t++)
             CHECK_EQ(pthread_join(threads[t], NULL), 0);
-        CHECK_EQ(forkless_run_result(child, &r), 0);
+        CHECK_EQ(forkless_run_result(child, &r, NULL), 0);
         CHECK(r.output_size == MIB && memcmp(r.output, data, MIB) == 0);
         forkless_result_free(&r);
         forkless_child_free(child);
@@ -238,6 +238,16 @@ TEST(programs_that_cannot_be_executed) {
                  -ENOENT);
         CHECK_EQ(error.step, FORKLESS_STEP_EXEC);
         CHECK(result.output == NULL);
+        forkless_child *child;
+        CHECK_EQ(forkless_run_start(c, NULL, &child, NULL), 0);
+        while (forkless_poll(child) != FORKLESS_ENDED)
+            nap(100);
+        for (int k = 0; k < 2; k++) {
+            CHECK_EQ(forkless_run_result(child, &result, &error), -ENOENT);
+            CHECK_EQ(error.step, FORKLESS_STEP_EXEC);
+            CHECK(result.output == NULL && result.status.how == 0);
+        }
+        forkless_child_free(child);
     }
     forkless_command_free(c);
     check_no_child();

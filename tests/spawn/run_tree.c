@@ -134,7 +134,7 @@ TEST(b76_writers_remain) {
     };
     adopt_orphans();
     for (int i = 0; i < 3; i++) {
-        forkless_result r = ran(shell(scripts[i]), &(forkless_run_options){.grace_ns = 50000000});
+        forkless_result r = ran(shell(scripts[i]), &(forkless_run_options){.linger_ns = 50000000});
         has_exited(&r, i ? 3 : 0);
         CHECK(strncmp(r.output, "hi\n", 3) == 0);
         CHECK(r.writers_remained && !r.timed_out && !r.survivors);
@@ -147,10 +147,30 @@ TEST(b76_writers_remain) {
 TEST(b76_writers_finish_within_grace) {
     adopt_orphans();
     forkless_result r = ran(shell("echo a; (sleep 0.1; echo b) &"),
-                            &(forkless_run_options){.grace_ns = 20000000000});
+                            &(forkless_run_options){.linger_ns = FORKLESS_NEVER});
     has_text(r.output, r.output_size, "a\nb\n");
     CHECK(!r.writers_remained);
     forkless_result_free(&r);
+}
+
+/* At the deadline they are ended like the rest of the tree; the child's own end stays what it was. */
+TEST(b76_writers_until_the_deadline) {
+    static const char *const scripts[] = {
+        "echo a; sleep 60 & exit 3",
+        "echo a; (trap '' TERM; sleep 60; sleep 60) & exit 3",
+    };
+    adopt_orphans();
+    for (int i = 0; i < 4; i++) {
+        forkless_run_options options = within(100);
+        options.linger_ns = i / 2 ? FORKLESS_NEVER : 20000000000;
+        options.grace_ns = i % 2 ? 50000000 : 20000000000;
+        forkless_result r = ran(shell(scripts[i % 2]), &options);
+        has_exited(&r, 3);
+        has_text(r.output, r.output_size, "a\n");
+        CHECK(r.timed_out && !r.writers_remained && !r.survivors);
+        forkless_result_free(&r);
+        check_no_orphan_lives();
+    }
 }
 
 /* ---- B82: those who have left the group ---- */
@@ -268,7 +288,8 @@ TEST(deadline_that_has_passed) {
         forkless_child *child;
         const forkless_run_options options = {.deadline_ns = past[i]};
         CHECK_EQ(forkless_run(c, &options, &r, &error), -ETIMEDOUT);
-        CHECK_EQ(error.step, FORKLESS_STEP_WAIT);
+        CHECK_EQ(error.step, FORKLESS_STEP_ARGUMENT);
+        CHECK(strcmp(error.reason, "the deadline has passed; nothing was started") == 0);
         CHECK_EQ(forkless_run_start(c, &options, &child, &error), -ETIMEDOUT);
         CHECK(child == NULL);
     }
@@ -310,7 +331,7 @@ TEST(killed_meanwhile) {
         pthread_t killer = thread(kill_it, child);
         CHECK_EQ(forkless_wait(child, FORKLESS_NEVER, NULL, NULL), 0);
         CHECK_EQ(pthread_join(killer, NULL), 0);
-        CHECK_EQ(forkless_run_result(child, &r), 0);
+        CHECK_EQ(forkless_run_result(child, &r, NULL), 0);
         CHECK_EQ(r.status.code, SIGKILL);
         CHECK(!r.timed_out && !r.writers_remained);
         has_text(r.output, r.output_size, "x\n");
@@ -341,7 +362,7 @@ TEST(deadlines_in_a_loop) {
         turns++;
     }
     CHECK(turns < 50);
-    CHECK_EQ(forkless_run_result(child, &r), 0);
+    CHECK_EQ(forkless_run_result(child, &r, NULL), 0);
     CHECK(r.timed_out && !r.survivors);
     CHECK_EQ(r.status.code, SIGKILL);
     forkless_result_free(&r);
@@ -373,6 +394,7 @@ int main(void) {
         cmocka_unit_test(b77_deadline_of_a_fifth_of_a_second),
         cmocka_unit_test(b76_writers_remain),
         cmocka_unit_test(b76_writers_finish_within_grace),
+        cmocka_unit_test(b76_writers_until_the_deadline),
         cmocka_unit_test(b82_daemons_leave_the_group),
         cmocka_unit_test(b70_b82_cgroup),
         cmocka_unit_test(nobody_is_ended_before_the_deadline),

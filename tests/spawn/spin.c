@@ -35,7 +35,7 @@ TEST(b77_group_that_is_pinned) {
     CHECK_EQ(forkless_run_start(c, &options, &child, NULL), 0);
     int turns = turns_of(child);
     CHECK(turns < 50);
-    CHECK_EQ(forkless_run_result(child, &r), 0);
+    CHECK_EQ(forkless_run_result(child, &r, NULL), 0);
     CHECK(r.timed_out);
     CHECK_EQ(r.status.code, SIGTERM);
     forkless_result_free(&r);
