@@ -32,7 +32,7 @@ static bool is_pending(forkless_child *child) {
 /* The rest with the lock held. */
 static int poll_one(forkless_child *child) {
     struct fl_ready ready;
-    if (child->run) {
+    if (child->run && !fl_run_is_driven(child)) {
         fl_run_interest(child, &ready);
         fl_look(ready.fds, ready.count, 0);
         fl_run_step(child, &ready);

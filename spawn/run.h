@@ -22,7 +22,9 @@ struct fl_run {
     int64_t drained; /* when reading ends at the latest; from its exit on */
     bool over, taken;
     bool timed_out, limited, writers_remained, survivors;
-    int epoll, watched; /* the pidfd in it; -1: none */
+    int epoll, watched;    /* the pidfd in it; -1: none */
+    bool driven;           /* a thread sees to it that what is due is done, */
+    _Atomic uint32_t turn; /* and this changes when it does so no more */
 };
 
 /* ---- run_loop.c ---- */
@@ -40,6 +42,8 @@ int64_t fl_run_next(const forkless_child *);
 /* Does what can be done without waiting; with the lock held. */
 void fl_run_step(forkless_child *, const struct fl_ready *);
 bool fl_run_is_over(const forkless_child *);
+/* A thread that waits does that; with the lock held. */
+bool fl_run_is_driven(const forkless_child *);
 
 /* 0: it is over; -ETIMEDOUT. */
 int fl_run_await(forkless_child *, int64_t deadline_ns);

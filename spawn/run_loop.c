@@ -10,6 +10,7 @@
 #include "run.h"
 
 #include <errno.h>
+#include <limits.h>
 #include <signal.h>
 #include <sys/epoll.h>
 
@@ -26,6 +27,10 @@ enum { FIRST_LOOK_NS = 5000000, LAST_LOOK_NS = 80000000 };
 
 bool fl_run_is_over(const forkless_child *child) {
     return child->run->over;
+}
+
+bool fl_run_is_driven(const forkless_child *child) {
+    return child->run->driven;
 }
 
 /* ---- for event loops ---- */
@@ -270,7 +275,7 @@ static void step_after(forkless_child *child, struct fl_ready *ready, int64_t ns
     fl_stamps_look(child);
 }
 
-int fl_run_await(forkless_child *child, int64_t deadline_ns) {
+static int drive(forkless_child *child, int64_t deadline_ns) {
     for (bool looked = false;; looked = true) {
         struct fl_ready ready;
         pthread_mutex_lock(&child->lock);
@@ -286,4 +291,44 @@ int fl_run_await(forkless_child *child, int64_t deadline_ns) {
         int64_t due = fl_left(hook < next ? hook : next);
         step_after(child, &ready, due < left ? due : left);
     }
+}
+
+/*
+ * One thread at a time. If another closed an end that this one polls, ppoll would keep the pipe
+ * open, and when it is woken look at whatever has that number by then: its child would wait for
+ * the end of its input for ever.
+ */
+static bool take_turn(forkless_child *child, int64_t deadline_ns) {
+    struct fl_run *run = child->run;
+    for (;;) {
+        pthread_mutex_lock(&child->lock);
+        uint32_t turn = run->turn;
+        bool taken = run->driven;
+        run->driven = true;
+        pthread_mutex_unlock(&child->lock);
+        if (!taken)
+            return true;
+        int64_t ns = fl_left(deadline_ns);
+        if (ns == 0)
+            return false;
+        struct timespec timeout = fl_timespec(ns);
+        fl_syscall(SYS_futex, (long)&run->turn, FL_FUTEX_WAIT, turn, (long)&timeout, 0);
+    }
+}
+
+static void give_turn(forkless_child *child) {
+    struct fl_run *run = child->run;
+    pthread_mutex_lock(&child->lock);
+    run->driven = false;
+    run->turn++;
+    pthread_mutex_unlock(&child->lock);
+    fl_syscall(SYS_futex, (long)&run->turn, FL_FUTEX_WAKE, INT_MAX, 0, 0);
+}
+
+int fl_run_await(forkless_child *child, int64_t deadline_ns) {
+    if (!take_turn(child, deadline_ns))
+        return -ETIMEDOUT;
+    int rc = drive(child, deadline_ns);
+    give_turn(child);
+    return rc;
 }

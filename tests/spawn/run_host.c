@@ -69,6 +69,47 @@ TEST(b18_b57_many_threads) {
     check_no_child();
 }
 
+/* ---- two that wait for one run; its numbers are soon those of others ---- */
+
+static void *wait_for_run(void *child) {
+    CHECK_EQ(forkless_wait(child, FORKLESS_NEVER, NULL, NULL), 0);
+    return NULL;
+}
+
+static void *copy_with_two(void *data) {
+    forkless_command *c = command("/bin/cat", NULL);
+    for (int i = 0; i < count(1000); i++) {
+        const forkless_run_options o = {.input = data, .input_size = (size_t)(i * 7919 % 200000)};
+        forkless_child *child;
+        forkless_result r;
+        CHECK_EQ(forkless_run_start(c, &o, &child, NULL), 0);
+        pthread_t other = thread(wait_for_run, child);
+        if (i % 2)
+            while (forkless_poll(child) != FORKLESS_ENDED)
+                nap(100);
+        wait_for_run(child);
+        CHECK_EQ(pthread_join(other, NULL), 0);
+        CHECK_EQ(forkless_run_result(child, &r), 0);
+        has_exited(&r, 0);
+        CHECK_EQ(r.output_size, o.input_size);
+        forkless_result_free(&r);
+        forkless_child_free(child);
+    }
+    forkless_command_free(c);
+    return NULL;
+}
+
+TEST(b66_two_threads_wait_for_a_run) {
+    pthread_t threads[THREADS];
+    char *data = patterned(200000);
+    for (int t = 0; t < THREADS; t++)
+        threads[t] = thread(copy_with_two, data);
+    for (int t = 0; t < THREADS; t++)
+        CHECK_EQ(pthread_join(threads[t], NULL), 0);
+    free(data);
+    check_no_child();
+}
+
 /* A fork copies what is there, and keeps it until it ends; then all comes to its end, too. */
 static void *fork_now_and_then(void *forks) {
     while (!done) {
@@ -206,9 +247,9 @@ TEST(b34_b55_timer_storm) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(b18_b57_many_threads),      cmocka_unit_test(b18_b112_beside_forks),
-        cmocka_unit_test(b65_host_reaps_everything), cmocka_unit_test(b72_as_init),
-        cmocka_unit_test(b34_b55_timer_storm),
+        cmocka_unit_test(b18_b57_many_threads),  cmocka_unit_test(b66_two_threads_wait_for_a_run),
+        cmocka_unit_test(b18_b112_beside_forks), cmocka_unit_test(b65_host_reaps_everything),
+        cmocka_unit_test(b72_as_init),           cmocka_unit_test(b34_b55_timer_storm),
     };
     return RUN(tests);
 }
