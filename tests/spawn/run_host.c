@@ -89,7 +89,7 @@ static void *copy_with_two(void *data) {
                 nap(100);
         wait_for_run(child);
         CHECK_EQ(pthread_join(other, NULL), 0);
-        CHECK_EQ(forkless_run_result(child, &r), 0);
+        CHECK_EQ(forkless_run_result(child, &r, NULL), 0);
         has_exited(&r, 0);
         CHECK_EQ(r.output_size, o.input_size);
         forkless_result_free(&r);
