@@ -54,18 +54,24 @@ static bool doze(forkless_child *child, int64_t ns) {
     return poll.revents != 0;
 }
 
+/* As peek() at once. Under the lock: once another thread has reaped it the pid is a stranger's. */
+static int look(forkless_child *child, bool opens_pidfd) {
+    pthread_mutex_lock(&child->lock);
+    int rc = child->reaped ? 1 : peek(child, WNOHANG);
+    if (rc == 0 && opens_pidfd)
+        fl_pidfd(child);
+    pthread_mutex_unlock(&child->lock);
+    return rc;
+}
+
 /* 0: it has ended, or is gone; -ETIMEDOUT. Where it takes long a pidfd is opened first: it knows
  * the end also where somebody else reaps the child. It knows it too soon where a tracer has not
  * seen it yet. */
 static int await_end(forkless_child *child, int64_t deadline_ns) {
     for (bool too_soon = false;;) {
-        int rc = peek(child, WNOHANG);
-        if (rc == 0 && deadline_ns == FORKLESS_NEVER) {
-            pthread_mutex_lock(&child->lock);
-            fl_pidfd(child);
-            pthread_mutex_unlock(&child->lock);
+        int rc = look(child, deadline_ns == FORKLESS_NEVER);
+        if (rc == 0 && deadline_ns == FORKLESS_NEVER)
             rc = peek(child, 0);
-        }
         if (rc != 0)
             return rc == -ECHILD || rc > 0 ? 0 : rc;
         int64_t ns = fl_left(deadline_ns);
@@ -143,10 +149,7 @@ int fl_verdict(const forkless_child *child, forkless_status *status, forkless_er
 }
 
 static int await(forkless_child *child, int64_t deadline_ns) {
-    pthread_mutex_lock(&child->lock);
-    bool reaped = child->reaped;
-    pthread_mutex_unlock(&child->lock);
-    int rc = reaped ? 0 : await_end(child, deadline_ns);
+    int rc = await_end(child, deadline_ns);
     if (rc < 0)
         return rc;
     pthread_mutex_lock(&child->lock);

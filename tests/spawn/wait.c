@@ -3,13 +3,13 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <pthread.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/resource.h>
-#include <sys/syscall.h>
 #include <sys/ioctl.h>
+#include <sys/resource.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -113,6 +113,49 @@ TEST(several_threads_wait_for_one_child) {
     }
     forkless_command_free(c);
     check_no_child();
+}
+
+/* ---- B66: two wait, and what one has reaped is a stranger's number for the other ---- */
+
+static void *wait_in_naps(void *child) {
+    CHECK_EQ(forkless_wait(child, from_now(5000), NULL, NULL), 0);
+    return NULL;
+}
+
+static pid_t stranger_with(pid_t number) {
+    int fd = open("/proc/sys/kernel/ns_last_pid", O_WRONLY | O_CLOEXEC);
+    if (fd < 0 || dprintf(fd, "%d", number - 1) < 0)
+        skip_test("pids cannot be chosen");
+    close(fd);
+    pid_t pid = forked();
+    for (; pid == 0;)
+        pause();
+    return pid;
+}
+
+static void reaped_by_another(int rounds) {
+    refuse(SYS_pidfd_open, ENOSYS);
+    forkless_command *c = probe("pause", NULL);
+    for (int i = 0; i < rounds; i++) {
+        forkless_child *child = launched(forkless_spawn, c);
+        pthread_t waiter = thread(wait_in_naps, child);
+        nap(5000 + 130 * i);
+        CHECK_EQ(forkless_kill(child, SIGKILL, FORKLESS_CHILD), 0);
+        CHECK_EQ(forkless_wait(child, FORKLESS_NEVER, NULL, NULL), 0);
+        pid_t stranger = stranger_with(forkless_pid(child));
+        CHECK_EQ(pthread_join(waiter, NULL), 0);
+        kill(stranger, SIGKILL);
+        CHECK_EQ(waitpid(stranger, NULL, 0), stranger);
+        forkless_child_free(child);
+    }
+    forkless_command_free(c);
+}
+
+TEST(b66_waited_for_by_another_thread) {
+    no_leak_check();
+    if (unshare(CLONE_NEWPID) < 0)
+        skip_test("no pid namespaces");
+    in_process(reaped_by_another, count(400));
 }
 
 /* ---- B64, B65: others reap ---- */
@@ -317,6 +360,7 @@ int main(void) {
         cmocka_unit_test(the_answer_stays),
         cmocka_unit_test(deadlines),
         cmocka_unit_test(several_threads_wait_for_one_child),
+        cmocka_unit_test(b66_waited_for_by_another_thread),
         cmocka_unit_test(b64_sigchld_ignored),
         cmocka_unit_test(b64_no_child_wait),
         cmocka_unit_test(b64_ignored_after_the_start),
