@@ -454,7 +454,7 @@ int forkless_mechanism_limit(enum forkless_mechanism first);
 pid_t forkless_pid(const forkless_child *child);
 
 /*
- * A pidfd, close-on-exec, opened at the first call, kill, or wait with a deadline. It belongs to
+ * A pidfd, close-on-exec, opened at the first call, kill, or wait that has to wait. It belongs to
  * the handle: poll it, do not close it. -ESRCH: there was none until the child had been waited for,
  * or the handle came through a fork. -EMFILE, -ENFILE, -ENOMEM. -ENOSYS, -EPERM: the kernel has
  * none, or a filter.
