@@ -59,5 +59,6 @@ bool fl_reap_abandoned(const forkless_child *child) {
         return true;
     }
     siginfo_t info;
-    return fl_waitid(child, WEXITED | WNOHANG | __WCLONE, &info, NULL) < 0 || info.si_pid != 0;
+    unsigned kind = child->unknown ? __WALL : __WCLONE;
+    return fl_waitid(child, WEXITED | WNOHANG | kind, &info, NULL) < 0 || info.si_pid != 0;
 }

@@ -24,7 +24,7 @@ bool fl_is_ours(const forkless_child *child);
 void fl_reap_failed(const forkless_child *child);
 
 /* For a handle that nobody has: true when the child no longer needs the slot. Reaps it only if it
- * never exec'd. */
+ * never exec'd, or if the host does not know of it. */
 bool fl_reap_abandoned(const forkless_child *child);
 
 #endif

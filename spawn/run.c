@@ -201,6 +201,7 @@ int forkless_run(const forkless_command *command, const forkless_run_options *op
     rc = forkless_wait(child, FORKLESS_NEVER, NULL, error);
     if (rc == 0)
         rc = forkless_run_result(child, result, error);
+    child->unknown = true; /* be it that not even SIGKILL has ended it */
     forkless_child_free(child);
     return rc;
 }

@@ -180,6 +180,7 @@ void fl_slot_give(forkless_child *slot) {
     slot->status = (forkless_status){0};
     slot->reaped = false;
     slot->has_no_pidfd = false;
+    slot->unknown = false;
     slot->pidfd = -1;
     slot->pid = 0;
     push(&pool->free, slot);

@@ -88,6 +88,7 @@ struct forkless_child {
     struct fl_pipe pipes[FORKLESS_PIPES + FL_EXTRA_PIPES];
     struct fl_helped helped;
     struct fl_run *run; /* or NULL */
+    bool unknown;       /* to the host, which can not reap it */
     size_t room_used;
     bool room_open;
 

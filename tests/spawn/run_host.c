@@ -10,6 +10,8 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mount.h>
+#include <sys/ptrace.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -245,11 +247,61 @@ TEST(b34_b55_timer_storm) {
     check_no_child();
 }
 
+/* ---- a tracer that does not look: its tracee cannot be reaped, even after SIGKILL ---- */
+
+static int other_child_of(int parent) {
+    char path[64];
+    int first = 0, second = 0;
+    snprintf(path, sizeof path, "/proc/%d/task/%d/children", parent, parent);
+    FILE *children = fopen(path, "re");
+    CHECK(children != NULL);
+    int n = fscanf(children, "%d %d", &first, &second);
+    fclose(children);
+    return n == 2 ? (first == getpid() ? second : first) : -1;
+}
+
+static void trace_the_other(const char *fifo) {
+    int pid;
+    while ((pid = other_child_of(getppid())) < 0)
+        nap(1000);
+    int go = open(fifo, O_WRONLY | O_CLOEXEC); /* it is past its exec */
+    CHECK_EQ(ptrace(PTRACE_SEIZE, pid, 0, 0), 0);
+    CHECK_EQ(write(go, "\n", 1), 1);
+    for (;;)
+        pause();
+}
+
+TEST(child_that_was_given_up_leaves_no_zombie) {
+    char fifo[64];
+    snprintf(fifo, sizeof fifo, "/tmp/forkless-traced-%d", getpid());
+    CHECK_EQ(mkfifo(fifo, 0600), 0);
+    pid_t tracer = forked();
+    if (tracer == 0)
+        trace_the_other(fifo);
+    forkless_command *c = command("/bin/sh", "-c", "read x <$0; echo long; sleep 60", fifo, NULL);
+    forkless_run_options options = {.limit = 1, .at_limit = FORKLESS_END, .grace_ns = 50000000};
+    forkless_result r = ran(c, &options);
+    CHECK(r.limited && r.survivors);
+    CHECK_EQ(r.status.how, FORKLESS_UNKNOWN);
+    forkless_result_free(&r);
+    CHECK_EQ(unlink(fifo), 0);
+    CHECK_EQ(kill(tracer, SIGKILL), 0);
+    CHECK_EQ(waitpid(tracer, NULL, 0), tracer);
+    siginfo_t info;
+    CHECK_EQ(waitid(P_ALL, 0, &info, WEXITED | WNOWAIT | __WALL), 0);
+    CHECK_EQ(forkless_quiesce(FORKLESS_NEVER), 0);
+    check_no_child();
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(b18_b57_many_threads),  cmocka_unit_test(b66_two_threads_wait_for_a_run),
-        cmocka_unit_test(b18_b112_beside_forks), cmocka_unit_test(b65_host_reaps_everything),
-        cmocka_unit_test(b72_as_init),           cmocka_unit_test(b34_b55_timer_storm),
+        cmocka_unit_test(b18_b57_many_threads),
+        cmocka_unit_test(b66_two_threads_wait_for_a_run),
+        cmocka_unit_test(b18_b112_beside_forks),
+        cmocka_unit_test(b65_host_reaps_everything),
+        cmocka_unit_test(b72_as_init),
+        cmocka_unit_test(b34_b55_timer_storm),
+        cmocka_unit_test(child_that_was_given_up_leaves_no_zombie),
     };
     return RUN(tests);
 }
