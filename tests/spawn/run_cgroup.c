@@ -67,11 +67,15 @@ static void child_that_has_left(int ignores) {
     snprintf(script, sizeof script,
              "sleep 60 & echo $$ >%s/../cgroup.procs; %s echo x; exec sleep 60", path,
              ignores ? "trap '' TERM;" : "");
-    forkless_command *c = shell(script);
-    CHECK_EQ(forkless_command_cgroup_path(c, path), 0);
-    forkless_run_options options = {
-        .deadline_ns = from_now(200), .grace_ns = 100000000, .whom = FORKLESS_CGROUP};
-    forkless_result r = ran(c, &options);
+    forkless_result r = {0};
+    for (int ms = 100; r.output_size == 0 && ms < 5000; ms *= 2) {
+        forkless_command *c = shell(script);
+        CHECK_EQ(forkless_command_cgroup_path(c, path), 0);
+        forkless_run_options options = {
+            .deadline_ns = from_now(ms), .grace_ns = 100000000, .whom = FORKLESS_CGROUP};
+        forkless_result_free(&r);
+        r = ran(c, &options);
+    }
     CHECK(r.timed_out && !r.survivors);
     CHECK_EQ(r.status.code, ignores ? SIGKILL : SIGTERM);
     has_text(r.output, r.output_size, "x\n");

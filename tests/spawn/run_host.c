@@ -174,23 +174,26 @@ TEST(b65_host_reaps_everything) {
 
 /* Its zombies are there until the host reaps them, and /proc tells them from the living. */
 static void as_init(bool proc) {
+    int least = 0;
     CHECK_EQ(getpid(), 1);
     for (int i = 0; i < 5; i++) {
         forkless_run_options options = {.deadline_ns = from_now(50),
                                         .grace_ns = proc ? 20000000000 : 20000000};
-        forkless_result r = ran(shell("echo x; sleep 60 & exec sleep 60"), &options);
+        forkless_result r = ran(shell("sleep 60 & echo x; exec sleep 60"), &options);
+        least += r.output_size > 0; /* by its deadline it may not have come so far */
         CHECK(r.timed_out && !r.writers_remained);
         CHECK_EQ(r.survivors, !proc);
         CHECK_EQ(r.status.code, SIGTERM);
         forkless_result_free(&r);
         r = ran(shell("echo x; sleep 0.02 & exit 3"), NULL);
         has_exited(&r, 3);
+        least++;
         forkless_result_free(&r);
     }
     int orphans = 0;
     while (wait(NULL) > 0)
         orphans++;
-    CHECK_EQ(orphans, 10);
+    CHECK(orphans >= least && orphans <= 10);
 }
 
 static void in_namespaces(int proc) {
