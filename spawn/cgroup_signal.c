@@ -173,15 +173,20 @@ static int kill_all(int folder, struct outcome *outcome) {
     return rc < 0 ? rc : outcome->code;
 }
 
-/* Version 2, Linux 5.2. False: it was so already, or cannot be. */
-static bool freeze(int folder, bool frozen) {
+static bool set_frozen(long fd, bool frozen) {
+    return fl_syscall(SYS_pwrite64, fd, (long)(frozen ? "1" : "0"), 1, 0, 0) == 1;
+}
+
+/* Version 2, Linux 5.2: what it is thawed by, also when no descriptor is free any more. -1: it was
+ * frozen already, or cannot be. */
+static long freeze(int folder) {
     char was = '1';
     long fd = fl_syscall(SYS_openat, folder, (long)"cgroup.freeze", O_RDWR | O_CLOEXEC, 0, 0);
-    bool changed = fd >= 0 && fl_syscall(SYS_read, fd, (long)&was, 1, 0, 0) == 1 &&
-                   (was == '1') != frozen &&
-                   fl_syscall(SYS_pwrite64, fd, (long)(frozen ? "1" : "0"), 1, 0, 0) == 1;
+    if (fd >= 0 && fl_syscall(SYS_read, fd, (long)&was, 1, 0, 0) == 1 && was == '0' &&
+        set_frozen(fd, true))
+        return fd;
     fl_close(fd);
-    return changed;
+    return -1;
 }
 
 /*
@@ -189,10 +194,11 @@ static bool freeze(int folder, bool frozen) {
  * at birth, be it hours later. While they are frozen they cannot outrun us with children.
  */
 static int kill_frozen(int folder, struct outcome *outcome) {
-    bool froze = freeze(folder, true);
+    long frozen = freeze(folder);
     int rc = kill_all(folder, outcome);
-    if (froze)
-        freeze(folder, false);
+    if (frozen >= 0)
+        set_frozen(frozen, false);
+    fl_close(frozen);
     return rc;
 }
 

@@ -290,6 +290,46 @@ TEST(b82_cgroup_without_freezer) {
     fell_cgroup(SIGKILL, false, forkless_spawn);
 }
 
+static void *kills(void *argument) {
+    struct held *h = argument;
+    const struct rule rule = {SYS_openat, SECCOMP_RET_USER_NOTIF, 2, O_ACCMODE, O_RDWR};
+    __atomic_store_n(&h->listener, filter(&rule, 1), __ATOMIC_RELEASE);
+    h->rc = forkless_kill(h->child, SIGKILL, FORKLESS_CGROUP);
+    return NULL;
+}
+
+/* What they were frozen by thaws them: nothing more is opened for it. */
+TEST(b38_cgroup_is_thawed_without_descriptors) {
+    int folder = cgroup_made();
+    char frozen = '?';
+    forkless_command *c = shell(daemons);
+    CHECK_EQ(forkless_command_cgroup(c, folder), 0);
+    struct tree t = grown(forkless_spawn, c);
+    struct held h = {.child = t.child, .listener = -1};
+    h.thread = thread(kills, &h);
+    while (__atomic_load_n(&h.listener, __ATOMIC_ACQUIRE) < 0)
+        nap(50);
+    held_next(&h);
+    held_go(&h, 0);
+    struct pollfd again = {.fd = h.listener, .events = POLLIN};
+    if (poll(&again, 1, 20000) == 1 && again.revents & POLLIN) {
+        held_next(&h);
+        held_go(&h, -EMFILE);
+    }
+    held_join(&h);
+    close(h.listener);
+    CHECK_EQ(h.rc, 0);
+    check_felled(&t);
+    int file = openat(folder, "cgroup.freeze", O_RDONLY | O_CLOEXEC);
+    CHECK(file < 0 || read(file, &frozen, 1) == 1);
+    CHECK(file < 0 || frozen == '0');
+    close(file);
+    ends(t.child, FORKLESS_KILLED, SIGKILL);
+    forkless_command_free(c);
+    close(folder);
+    cgroup_removed(cgroup_path);
+}
+
 /* Those who make children all the time, while they are killed. */
 TEST(b82_cgroup_of_those_who_fork) {
     int folder = cgroup_made();
@@ -377,6 +417,7 @@ int main(void) {
         cmocka_unit_test(b66_group_of_a_stranger),
         cmocka_unit_test(b82_cgroup),
         cmocka_unit_test(b82_cgroup_without_freezer),
+        cmocka_unit_test(b38_cgroup_is_thawed_without_descriptors),
         cmocka_unit_test(b82_cgroup_of_those_who_fork),
         cmocka_unit_test(cgroup_below_and_empty),
         cmocka_unit_test(b82_cgroup_of_the_caller),
