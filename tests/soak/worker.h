@@ -20,7 +20,7 @@ struct worker {
     sigset_t mask;
     int cgroup; /* -1: none */
     char cgroup_path[256], cgroup_name[64];
-    int unknown;        /* children that were not dead a grace after SIGKILL */
+    int unknown; /* children that were not dead a grace after SIGKILL */
 
     pthread_mutex_t lock; /* held by whoever kills at random, so that it knows whose child it is */
     bool exposed;

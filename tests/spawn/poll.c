@@ -212,9 +212,9 @@ TEST(b64_loop_of_a_run_with_writers_left) {
         forkless_child *child;
         forkless_result result;
         signal(SIGCHLD, ignored ? SIG_IGN : SIG_DFL);
-        CHECK_EQ(
-            forkless_run_start(c, &(forkless_run_options){.linger_ns = FORKLESS_NEVER}, &child, NULL),
-            0);
+        CHECK_EQ(forkless_run_start(c, &(forkless_run_options){.linger_ns = FORKLESS_NEVER}, &child,
+                                    NULL),
+                 0);
         CHECK(turns(child) < 20);
         CHECK_EQ(forkless_run_result(child, &result, NULL), 0);
         CHECK(!result.writers_remained);

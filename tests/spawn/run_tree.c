@@ -166,7 +166,8 @@ TEST(b76_writers_finish_within_grace) {
     forkless_result_free(&r);
 }
 
-/* At the deadline they are ended like the rest of the tree; the child's own end stays what it was. */
+/* At the deadline they are ended like the rest of the tree; the child's own end stays what it was.
+ */
 TEST(b76_writers_until_the_deadline) {
     static const char *const scripts[] = {
         "echo a; sleep 60 & exit 3",
@@ -174,10 +175,9 @@ TEST(b76_writers_until_the_deadline) {
     };
     adopt_orphans();
     for (int i = 0; i < 4; i++) {
-        forkless_run_options options = within(100);
-        options.linger_ns = i / 2 ? FORKLESS_NEVER : 20000000000;
-        options.grace_ns = i % 2 ? 50000000 : 20000000000;
-        forkless_result r = ran(shell(scripts[i % 2]), &options);
+        const forkless_run_options options = {.linger_ns = i / 2 ? FORKLESS_NEVER : 20000000000,
+                                              .grace_ns = i % 2 ? 400000000 : 20000000000};
+        forkless_result r = cut_off(scripts[i % 2], options, -1);
         has_exited(&r, 3);
         has_text(r.output, r.output_size, "a\n");
         CHECK(r.timed_out && !r.writers_remained && !r.survivors);
@@ -227,7 +227,7 @@ TEST(b70_b82_cgroup) {
     int folder = cgroup_made();
     for (int i = 0; i < 6; i++) {
         forkless_run_options options = {.whom = FORKLESS_CGROUP,
-                                        .grace_ns = i % 2 ? 100000000 : 20000000000};
+                                        .grace_ns = i % 2 ? 400000000 : 20000000000};
         forkless_result r =
             cut_off(i % 2 ? "trap '' TERM; echo x; setsid sh -c 'sleep 60 & sleep 60' & sleep 60"
                           : "echo x; setsid sh -c 'sleep 60 & sleep 60' & sleep 60",
