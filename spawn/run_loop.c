@@ -272,9 +272,10 @@ static void step_after(forkless_child *child, struct fl_ready *ready, int64_t ns
     pthread_mutex_lock(&child->lock);
     fl_run_step(child, ready);
     pthread_mutex_unlock(&child->lock);
-    fl_stamps_look(child);
+    fl_stamps_see(child);
 }
 
+/* 0: it is over; -ETIMEDOUT; -EAGAIN: the slow-start hook is due. */
 static int drive(forkless_child *child, int64_t deadline_ns) {
     for (bool looked = false;; looked = true) {
         struct fl_ready ready;
@@ -288,6 +289,8 @@ static int drive(forkless_child *child, int64_t deadline_ns) {
             return 0;
         if (left == 0 && looked)
             return -ETIMEDOUT;
+        if (fl_left(hook) == 0)
+            return -EAGAIN;
         int64_t due = fl_left(hook < next ? hook : next);
         step_after(child, &ready, due < left ? due : left);
     }
@@ -326,9 +329,13 @@ static void give_turn(forkless_child *child) {
 }
 
 int fl_run_await(forkless_child *child, int64_t deadline_ns) {
-    if (!take_turn(child, deadline_ns))
-        return -ETIMEDOUT;
-    int rc = drive(child, deadline_ns);
-    give_turn(child);
-    return rc;
+    for (;;) {
+        if (!take_turn(child, deadline_ns))
+            return -ETIMEDOUT;
+        int rc = drive(child, deadline_ns);
+        give_turn(child);
+        if (rc != -EAGAIN)
+            return rc;
+        fl_stamps_look(child); /* out of turn: the hook may wait for the child */
+    }
 }

@@ -137,7 +137,7 @@ static void call_hook(forkless_child *child) {
     errno = saved;
 }
 
-static void look(forkless_child *child, bool exact) {
+static void look(forkless_child *child, bool exact, bool tells) {
     if (is_seen(child) && !has_hook(child))
         return;
     pthread_mutex_lock(&child->lock);
@@ -147,19 +147,24 @@ static void look(forkless_child *child, bool exact) {
         else
             fl_stamps_seen_exec(child);
     }
-    bool tell = has_hook(child) && is_late(child) && !atomic_exchange(&child->stamps.told, true);
+    bool tell =
+        tells && has_hook(child) && is_late(child) && !atomic_exchange(&child->stamps.told, true);
     pthread_mutex_unlock(&child->lock);
     if (tell)
         call_hook(child);
 }
 
 void fl_stamps_look(forkless_child *child) {
-    look(child, false);
+    look(child, false, true);
+}
+
+void fl_stamps_see(forkless_child *child) {
+    look(child, false, false);
 }
 
 void fl_stamps_started(forkless_child *child) {
     if (child->command->slow_hook && child->mechanism != FORKLESS_CLONE3_VM)
-        look(child, false);
+        look(child, false, true);
 }
 
 /* ---- being there when it execs ---- */
@@ -189,7 +194,7 @@ void fl_stamps_watch(forkless_child *child, int64_t deadline_ns) {
     watched &= fl_slot_await(child, UINT64_MAX, until) == 0;
     if (child->helped.used)
         watched = watch_helped(child, until);
-    look(child, watched);
+    look(child, watched, true);
 }
 
 /* ---- for the host ---- */

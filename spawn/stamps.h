@@ -22,6 +22,8 @@ void fl_stamps_seen_end(forkless_child *);
 int64_t fl_stamps_next(const forkless_child *);
 /* Looks whether it has exec'd, and calls the hook if it is due. Without the lock. */
 void fl_stamps_look(forkless_child *);
+/* The same without the hook. */
+void fl_stamps_see(forkless_child *);
 /* Where there is a hook: the same as soon as the child has exec'd, has ended, or is late, or at the
  * deadline. Without the lock. */
 void fl_stamps_watch(forkless_child *, int64_t deadline_ns);

@@ -362,10 +362,10 @@ static void wait_for_it(forkless_child *child, const forkless_stamps *stamps, vo
 }
 
 /* It writes more than a pipe holds: whoever waits has to read it. */
-TEST(hook_may_wait_for_a_run_that_held_its_caller) {
+static void wait_for_a_run(enum forkless_mechanism limit) {
     forkless_command *c = command("/usr/bin/seq", "100000", NULL);
     forkless_status status = {0};
-    CHECK_EQ(forkless_mechanism_limit(FORKLESS_CLONE3_VFORK), 0);
+    CHECK_EQ(forkless_mechanism_limit(limit), 0);
     CHECK_EQ(forkless_command_slow_start(c, 0, wait_for_it, &status), 0);
     forkless_result r;
     CHECK_EQ(forkless_run(c, NULL, &r, NULL), 0);
@@ -374,6 +374,11 @@ TEST(hook_may_wait_for_a_run_that_held_its_caller) {
     forkless_result_free(&r);
     forkless_command_free(c);
     check_no_child();
+}
+
+TEST(hook_may_wait_for_a_run) {
+    wait_for_a_run(FORKLESS_CLONE3_VM);
+    wait_for_a_run(FORKLESS_CLONE3_VFORK);
 }
 
 /* A run comes back to it too, and to its own deadline none the less. */
@@ -542,7 +547,7 @@ int main(void) {
         cmocka_unit_test(hook_comes_in_spawn),
         cmocka_unit_test(hook_does_not_blame_a_child_for_a_late_look),
         cmocka_unit_test(hook_may_kill_and_wait),
-        cmocka_unit_test(hook_may_wait_for_a_run_that_held_its_caller),
+        cmocka_unit_test(hook_may_wait_for_a_run),
         cmocka_unit_test(hook_comes_in_a_run),
         cmocka_unit_test(helped_children_exec_twice),
         cmocka_unit_test(hook_comes_before_the_target_runs),
