@@ -83,7 +83,7 @@ static void check_flags(struct worker *w, const struct running *r) {
     bool dropped = result->output_dropped || result->errors_dropped;
     if (result->timed_out && (o->deadline_ns == 0 || now_ns() < o->deadline_ns))
         wrong(w, "ended at a deadline that has not come");
-    if (result->limited && (!dropped || o->at_limit == FORKLESS_DROP))
+    if (result->limited != (dropped && o->at_limit != FORKLESS_DROP))
         wrong(w, "limited %d, dropped %d", result->limited, dropped);
     if (result->survivors && !ended_by_library(r))
         wrong(w, "survivors, and nobody was ended");
