@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "actor.h"
+#include "children.h"
 #include "figures.h"
 #include "plan.h"
 #include "stream.h"
@@ -103,8 +104,10 @@ void plan_started(struct plan *p) {
 void plan_check_gone(struct worker *w, struct plan *p) {
     struct pollfd lease = {.fd = p->lease};
     plan_started(p);
-    if (p->lease >= 0 && poll(&lease, 1, PATIENCE_MS) != 1)
-        wrong(w, "somebody of a tree (behaviour %d) that was to end lives on", (int)p->behaviour);
+    if (p->lease < 0 || poll(&lease, 1, PATIENCE_MS) == 1)
+        return;
+    children_print();
+    wrong(w, "somebody of a tree (behaviour %d) that was to end lives on", (int)p->behaviour);
 }
 
 void plan_end(struct worker *w, struct plan *p) {

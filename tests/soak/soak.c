@@ -257,17 +257,17 @@ static void prepare(void) {
     partners_start((int)options.threads - worker_count);
 }
 
-/* So that malloc keeps exact books: no caches of the threads. */
-static void without_caches(char **argv) {
+/* So that malloc keeps exact books: no caches of the threads, one arena, which can be trimmed. */
+static void keep_books(char **argv) {
     if (getenv("GLIBC_TUNABLES"))
         return;
-    setenv("GLIBC_TUNABLES", "glibc.malloc.tcache_count=0", 1);
+    setenv("GLIBC_TUNABLES", "glibc.malloc.tcache_count=0:glibc.malloc.arena_max=1", 1);
     execv("/proc/self/exe", argv);
     wrong(NULL, "cannot execute itself: %m");
 }
 
 int main(int argc, char **argv) {
-    without_caches(argv);
+    keep_books(argv);
     read_options(argc, argv);
     prepare();
     bool ok = soak();
