@@ -185,7 +185,7 @@ static void expect_descriptor(struct plan *p, int child_fd, int like) {
 
 /* From 10 on; 20 is what same() goes by. */
 static void descriptors(struct worker *w, struct plan *p) {
-    int n = 1 + (int)below(&w->random, 6);
+    int n = 1 + (int)below(&w->random, FORKLESS_PIPES - 3);
     for (int fd = 10; fd < 10 + n; fd++)
         switch (below(&w->random, 4)) {
         case 0:
