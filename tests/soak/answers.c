@@ -12,7 +12,7 @@
 #include "plan.h"
 #include "stream.h"
 
-enum { PATIENCE_MS = 20000 }; /* with what has to happen at once */
+enum { PATIENCE_MS = 100000 }; /* with what has to happen at once */
 
 static const char *expectation(const struct plan *p, int code) {
     int i = code - ACTOR_MISMATCH;
