@@ -21,6 +21,7 @@ static const struct program {
     {"compare", COMPARE_LACKS, "Says what differs between two runs, and gates on it"},
     {"doctor", DOCTOR_LACKS, "Says what colours figures here, and what a process pays for a child"},
     {"report", REPORT_LACKS, "Says what a run of bench found"},
+    {"trace", TRACE_LACKS, "Shows who creates processes here, how, and what it costs them"},
 };
 enum { PROGRAMS = sizeof programs / sizeof *programs, PATH = 4096, WHY = PATH + 64 };
 

@@ -62,11 +62,13 @@ static bool locate(const char *built, const char *installed, const char *name, c
 
 bool path_program(const char *name, char *out, size_t size) {
     char file[256], built[FOLDER];
-    static const char *const of_reports[] = {"compare", "report"};
+    static const struct {
+        const char *name, *folder;
+    } elsewhere[] = {{"compare", "reports"}, {"report", "reports"}, {"trace", "trace"}};
     const char *folder = "harness";
-    for (size_t i = 0; i < sizeof of_reports / sizeof *of_reports; i++)
-        if (strcmp(name, of_reports[i]) == 0)
-            folder = "reports";
+    for (size_t i = 0; i < sizeof elsewhere / sizeof *elsewhere; i++)
+        if (strcmp(name, elsewhere[i].name) == 0)
+            folder = elsewhere[i].folder;
     return write_path(file, sizeof file, "forkless-%s", name) &&
            write_path(built, sizeof built, BUILD_ROOT "/%s/", folder) &&
            locate(built, PROGRAM_FOLDER "/", file, out, size);

@@ -14,6 +14,7 @@ setup() {
     program bench 'printf "%s\n" "${0##*/}" "$#" "$@"'
     program compare 'exit 6'
     program report 'exit 5'
+    program trace
     # shellcheck disable=SC2016
     program doctor 'kill -KILL $$'
 }
@@ -72,7 +73,7 @@ a b
     for argument in --help '-?' help; do
         run -0 --separate-stderr "$forkless" "$argument"
         [ -z "$stderr" ]
-        [[ $output == *$'\n  bench '*$'\n  compare '*$'\n  doctor '*$'\n  help '*$'\n  report '* ]]
+        [[ $output == *$'\n  bench '*$'\n  compare '*$'\n  doctor '*$'\n  help '*$'\n  report '*$'\n  trace '* ]]
         [[ $output != *"(not here"* ]]
         for line in "${lines[@]}"; do
             [ "${#line}" -le 80 ]

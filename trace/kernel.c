@@ -1,0 +1,77 @@
+#include "kernel.h"
+
+#include <bpf/bpf.h>
+#include <bpf/libbpf.h>
+#include <errno.h>
+#include <linux/capability.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "program.h"
+
+#define TYPES "/sys/kernel/btf/vmlinux"
+
+/* The last line in which libbpf said why something failed. */
+static char last_words[256];
+
+static int listen_to(enum libbpf_print_level level, const char *format, va_list arguments) {
+    char text[sizeof last_words];
+    if (level != LIBBPF_WARN)
+        return 0;
+    vsnprintf(text, sizeof text, format, arguments);
+    text[strcspn(text, "\n")] = '\0';
+    if (text[0] && !strstr(text, "-- "))
+        memcpy(last_words, text, sizeof text);
+    return 0;
+}
+
+/* Nobody else may load tracing programs. */
+static bool has_privilege(void) {
+    struct __user_cap_header_struct header = {.version = _LINUX_CAPABILITY_VERSION_3};
+    struct __user_cap_data_struct data[2] = {0};
+    if (syscall(SYS_capget, &header, data) < 0)
+        return false;
+    uint64_t effective = (uint64_t)data[1].effective << 32 | data[0].effective;
+    uint64_t both = UINT64_C(1) << CAP_BPF | UINT64_C(1) << CAP_PERFMON;
+    return effective & UINT64_C(1) << CAP_SYS_ADMIN || (effective & both) == both;
+}
+
+int kernel_check(void) {
+    libbpf_set_print(listen_to);
+    if (!has_privilege())
+        return complain(UNSUPPORTED, "tracing needs CAP_BPF and CAP_PERFMON: run it as root");
+    if (access(TYPES, R_OK) < 0)
+        return complain(UNSUPPORTED,
+                        "%s cannot be read (%s): the kernel has to be built with "
+                        "CONFIG_DEBUG_INFO_BTF",
+                        TYPES, strerror(errno));
+    int map = bpf_map_create(BPF_MAP_TYPE_RINGBUF, "probe", 0, 0, (__u32)getpagesize(), NULL);
+    if (map < 0 && errno == EINVAL)
+        return complain(UNSUPPORTED, "this kernel has no BPF ring buffer: Linux 5.12 or newer is "
+                                     "needed");
+    if (map < 0)
+        return kernel_refused("bpf(2)", errno);
+    close(map);
+    return OK;
+}
+
+int kernel_refused(const char *step, int error) {
+    const char *hint = "";
+    if (error == EPERM || error == EACCES)
+        hint = "; a seccomp filter, a security module or kernel lockdown may forbid it";
+    else if (error == ENOSYS)
+        hint = "; the kernel has to be built with CONFIG_BPF_SYSCALL";
+    return complain(UNSUPPORTED, "the kernel refuses to trace: %s: %s%s%s%s%s", step,
+                    strerror(error), hint, last_words[0] ? " (" : "", last_words,
+                    last_words[0] ? ")" : "");
+}
+
+unsigned kernel_pid_namespace(void) {
+    struct stat file;
+    return stat("/proc/self/ns/pid", &file) == 0 ? (unsigned)file.st_ino : 0;
+}

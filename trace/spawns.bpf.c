@@ -1,0 +1,430 @@
+/*
+ * Each creation of a process: the call with its caller's memory and stack, and what the child did
+ * first. Needs Linux 5.8 (ring buffer), and the kernel's types (BTF).
+ */
+#include "types.bpf.h"
+#include "user.bpf.h"
+#include "spawns.h"
+
+char LICENSE[] SEC("license") = "Dual MIT/GPL";
+
+enum {
+    CLONE_THREAD = 0x00010000,
+    CLONE_VM = 0x00000100,
+    CLONE_VFORK = 0x00004000,
+    RING = 4 << 20,
+    LEVELS = 32, /* of pid namespaces; MAX_PID_NS_LEVEL */
+    WAKE_NS = 4 * 1000 * 1000,
+};
+
+/* Set before the program is loaded. */
+const volatile __u32 view;       /* the inode of the tracer's pid namespace: whose numbers count */
+const volatile __u32 tracer;     /* its pid */
+const volatile __u32 page;       /* bytes */
+const volatile bool whole_host;  /* else the processes in `tree` */
+const volatile __u64 least_call; /* ns: the stacks of shorter calls are not needed */
+
+/* The tracer's next child belongs to the tree, and is not itself a creation. */
+volatile bool launching;
+struct spawn_lost lost;
+
+static __u64 last_id, last_wake;
+
+struct call {
+    __u64 asked, id, flags, rss, page_tables;
+    __u32 mappings, threads, call;
+    __s32 child;
+    bool launch; /* the tracer's own */
+};
+
+struct child {
+    __u64 id;
+    __s32 error;
+    char tried[SPAWN_PATH];
+};
+
+struct {
+    __uint(type, BPF_MAP_TYPE_RINGBUF);
+    __uint(max_entries, RING);
+} records SEC(".maps");
+
+/* By the thread that is in one. */
+struct {
+    __uint(type, BPF_MAP_TYPE_HASH);
+    __uint(map_flags, BPF_F_NO_PREALLOC);
+    __uint(max_entries, 1 << 15);
+    __type(key, __s32);
+    __type(value, struct call);
+} calls SEC(".maps");
+
+/* By process: those that have neither exec'd nor ended. */
+struct {
+    __uint(type, BPF_MAP_TYPE_HASH);
+    __uint(map_flags, BPF_F_NO_PREALLOC);
+    __uint(max_entries, 1 << 15);
+    __type(key, __s32);
+    __type(value, struct child);
+} children SEC(".maps");
+
+/* The processes that are followed. */
+struct {
+    __uint(type, BPF_MAP_TYPE_HASH);
+    __uint(map_flags, BPF_F_NO_PREALLOC);
+    __uint(max_entries, 1 << 16);
+    __type(key, __s32);
+    __type(value, __u8);
+} tree SEC(".maps");
+
+/* A record with its stack is too large for a BPF program's own stack. */
+struct {
+    __uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
+    __uint(max_entries, 1);
+    __type(key, __u32);
+    __type(value, __u8[sizeof(struct spawn_created) + SPAWN_STACK]);
+} room SEC(".maps");
+
+/* The number that the tracer knows a process or thread by; 0: it is outside its pid namespace. */
+static __s32 number(struct task_struct *task) {
+    struct pid *pid = BPF_CORE_READ(task, thread_pid);
+    __u32 level = BPF_CORE_READ(pid, level);
+    struct upid *numbers = __builtin_preserve_access_index(&pid->numbers[0]);
+    for (__u32 i = 0; i < LEVELS && i <= level; i++) {
+        struct pid_namespace *ns = BPF_CORE_READ(&numbers[i], ns);
+        if (BPF_CORE_READ(ns, ns.inum) == view)
+            return BPF_CORE_READ(&numbers[i], nr);
+    }
+    return 0;
+}
+
+static __s32 process_number(struct task_struct *task) {
+    return number(BPF_CORE_READ(task, group_leader));
+}
+
+/* Kernels since 6.2 keep up to 32 pages a CPU, or 2 a CPU and CPU, out of these counters. */
+static __u64 count_pages(struct mm_struct *mm) {
+    struct mm_struct___atomic *old = (void *)mm;
+    __s64 file, anonymous, shared;
+    if (bpf_core_field_exists(mm->rss_stat[0].count)) {
+        file = BPF_CORE_READ(mm, rss_stat[0].count);
+        anonymous = BPF_CORE_READ(mm, rss_stat[1].count);
+        shared = BPF_CORE_READ(mm, rss_stat[3].count);
+    } else {
+        file = BPF_CORE_READ(old, rss_stat.count[0].counter);
+        anonymous = BPF_CORE_READ(old, rss_stat.count[1].counter);
+        shared = BPF_CORE_READ(old, rss_stat.count[3].counter);
+    }
+    __s64 pages = file + anonymous + shared;
+    return pages > 0 ? (__u64)pages : 0;
+}
+
+static __u64 next_id(void) {
+    return __sync_fetch_and_add(&last_id, 1) + 1;
+}
+
+/* A tracer that sleeps is woken for the first record in a while, and reads more often than the ring
+ * fills: wakes cost the programs that are traced more than all else here. */
+static __u64 wake_flag(void) {
+    __u64 now = bpf_ktime_get_ns();
+    if (now - last_wake < WAKE_NS)
+        return BPF_RB_NO_WAKEUP;
+    last_wake = now;
+    return BPF_RB_FORCE_WAKEUP;
+}
+
+static void keep(void *map, const void *key, const void *value) {
+    if (bpf_map_update_elem(map, key, value, BPF_ANY))
+        __sync_fetch_and_add(&lost.entries, 1);
+}
+
+static bool is_followed(__s32 pid) {
+    return whole_host ? pid != (__s32)tracer : bpf_map_lookup_elem(&tree, &pid) != NULL;
+}
+
+/* ---- what differs between architectures ---- */
+
+struct asked {
+    __u32 call;
+    unsigned long first, second; /* arguments */
+};
+
+#if defined(__TARGET_ARCH_x86)
+
+static bool is_compat(struct task_struct *task) {
+    enum { TS_COMPAT = 2 };
+    return BPF_CORE_READ(task, thread_info.status) & TS_COMPAT;
+}
+
+/* Which creation a system call asks for, if it does. */
+static bool is_creation(struct pt_regs *regs, long nr, struct asked *asked) {
+    bool compat = is_compat((void *)bpf_get_current_task());
+    if (nr == (compat ? 2 : 57))
+        asked->call = CALL_FORK;
+    else if (nr == (compat ? 190 : 58))
+        asked->call = CALL_VFORK;
+    else if (nr == (compat ? 120 : 56))
+        asked->call = CALL_CLONE;
+    else if (nr == 435)
+        asked->call = CALL_CLONE3;
+    else
+        return false;
+    asked->first = compat ? BPF_CORE_READ(regs, bx) : BPF_CORE_READ(regs, di);
+    asked->second = compat ? BPF_CORE_READ(regs, cx) : BPF_CORE_READ(regs, si);
+    return true;
+}
+
+static const char *executed_path(struct pt_regs *regs, long nr) {
+    bool compat = is_compat((void *)bpf_get_current_task());
+    if (nr == (compat ? 11 : 59))
+        return (const char *)(compat ? BPF_CORE_READ(regs, bx) : BPF_CORE_READ(regs, di));
+    if (nr == (compat ? 358 : 322)) /* execveat */
+        return (const char *)(compat ? BPF_CORE_READ(regs, cx) : BPF_CORE_READ(regs, si));
+    return NULL;
+}
+
+static long call_number(struct pt_regs *regs) {
+    return (long)BPF_CORE_READ(regs, orig_ax);
+}
+
+#elif defined(__TARGET_ARCH_arm64)
+
+static bool is_compat(struct task_struct *task) {
+    enum { TIF_32BIT = 22 };
+    return BPF_CORE_READ(task, thread_info.flags) >> TIF_32BIT & 1;
+}
+
+static bool is_creation(struct pt_regs *regs, long nr, struct asked *asked) {
+    bool compat = is_compat((void *)bpf_get_current_task());
+    if (compat && nr == 2)
+        asked->call = CALL_FORK;
+    else if (compat && nr == 190)
+        asked->call = CALL_VFORK;
+    else if (nr == (compat ? 120 : 220))
+        asked->call = CALL_CLONE;
+    else if (nr == 435)
+        asked->call = CALL_CLONE3;
+    else
+        return false;
+    asked->first = BPF_CORE_READ(regs, regs[0]);
+    asked->second = BPF_CORE_READ(regs, regs[1]);
+    return true;
+}
+
+static const char *executed_path(struct pt_regs *regs, long nr) {
+    bool compat = is_compat((void *)bpf_get_current_task());
+    if (nr == (compat ? 11 : 221))
+        return (const char *)BPF_CORE_READ(regs, regs[0]);
+    if (nr == (compat ? 387 : 281)) /* execveat */
+        return (const char *)BPF_CORE_READ(regs, regs[1]);
+    return NULL;
+}
+
+static long call_number(struct pt_regs *regs) {
+    return BPF_CORE_READ(regs, syscallno);
+}
+
+#endif
+
+/* ---- the call ---- */
+
+static __u64 asked_flags(const struct asked *asked) {
+    __u64 flags = 0;
+    switch (asked->call) {
+    case CALL_VFORK:
+        return CLONE_VM | CLONE_VFORK;
+    case CALL_CLONE:
+        return asked->first & ~0xffUL; /* without the signal at exit */
+    case CALL_CLONE3:                  /* struct clone_args begins with them */
+        bpf_probe_read_user(&flags, sizeof flags, (void *)asked->first);
+        return flags;
+    default:
+        return 0;
+    }
+}
+
+static void begin_call(const struct asked *asked) {
+    struct task_struct *task = (void *)bpf_get_current_task();
+    __s32 tid = number(task), pid = process_number(task);
+    struct call call = {.call = asked->call, .flags = asked_flags(asked)};
+    call.launch = launching && pid == (__s32)tracer;
+    if (!tid || call.flags & CLONE_THREAD || !(call.launch || is_followed(pid)))
+        return;
+    struct mm_struct *mm = BPF_CORE_READ(task, mm);
+    call.rss = count_pages(mm) * page;
+    call.page_tables = (__u64)BPF_CORE_READ(mm, pgtables_bytes.counter);
+    call.mappings = (__u32)BPF_CORE_READ(mm, map_count);
+    call.threads = (__u32)BPF_CORE_READ(task, signal, nr_threads);
+    call.asked = bpf_ktime_get_ns();
+    keep(&calls, &tid, &call);
+}
+
+static void note_child(struct call *call, __s32 pid) {
+    struct child child = {.id = call->id = next_id()};
+    call->child = pid;
+    keep(&children, &pid, &child);
+}
+
+static void fill(struct spawn_created *r, const struct call *call, long returned) {
+    struct task_struct *task = (void *)bpf_get_current_task();
+    r->event = SPAWN_CREATED;
+    r->id = call->id ? call->id : next_id();
+    r->asked = call->asked;
+    r->took = bpf_ktime_get_ns() - call->asked;
+    r->flags = call->flags;
+    r->rss = call->rss;
+    r->page_tables = call->page_tables;
+    r->mappings = call->mappings;
+    r->threads = call->threads;
+    r->call = call->call;
+    r->error = call->id ? 0 : (__s32)-returned;
+    r->pid = process_number(task);
+    r->tid = number(task);
+    r->child = call->child;
+    r->compat = is_compat(task);
+    BPF_CORE_READ_STR_INTO(&r->name, task, group_leader, comm);
+    BPF_CORE_READ_STR_INTO(&r->thread, task, comm);
+}
+
+/* A signal came first: the kernel makes the same call again after it. */
+static bool is_restart(long returned) {
+    enum { ERESTARTSYS = 512, ERESTART_RESTARTBLOCK = 516 };
+    return returned <= -ERESTARTSYS && returned >= -ERESTART_RESTARTBLOCK;
+}
+
+/* `regs` is NULL when the caller has ended. */
+static void end_call(struct call *call, struct pt_regs *regs, long returned) {
+    __u32 zero = 0;
+    struct spawn_created *r = bpf_map_lookup_elem(&room, &zero);
+    if (!r)
+        return;
+    __u32 length = 0;
+    fill(r, call, returned);
+    r->ended = !regs;
+    r->stack_at = 0;
+    if (regs && !r->compat && r->took >= least_call) {
+        r->stack_at = copy_registers(regs, r->registers);
+        if (bpf_ringbuf_query(&records, BPF_RB_AVAIL_DATA) < RING / 2)
+            length = copy_stack(r->stack, SPAWN_STACK, r->stack_at);
+        else
+            __sync_fetch_and_add(&lost.stacks, 1);
+    }
+    if (length > SPAWN_STACK) /* for the verifier */
+        length = SPAWN_STACK;
+    r->stack_length = length;
+    if (bpf_ringbuf_output(&records, r, sizeof *r + length, wake_flag()))
+        __sync_fetch_and_add(&lost.records, 1);
+}
+
+/* ---- what the child did first ---- */
+
+static void tell_then(struct child *child, __u32 did, __s32 status, const char *path) {
+    struct spawn_then *r = bpf_ringbuf_reserve(&records, sizeof *r, 0);
+    if (!r) {
+        __sync_fetch_and_add(&lost.records, 1);
+        return;
+    }
+    r->event = SPAWN_THEN;
+    r->did = did;
+    r->id = child->id;
+    r->when = bpf_ktime_get_ns();
+    r->status = status;
+    r->error = child->error;
+    r->path[0] = '\0';
+    if (did == DID_EXEC)
+        bpf_probe_read_kernel_str(r->path, sizeof r->path, path);
+    else
+        __builtin_memcpy(r->path, child->tried, sizeof r->path);
+    bpf_ringbuf_submit(r, wake_flag());
+}
+
+/* ---- where the kernel calls us ---- */
+
+SEC("tp_btf/sys_enter")
+int BPF_PROG(enter, struct pt_regs *regs, long nr) {
+    struct asked asked;
+    if (is_creation(regs, nr, &asked)) {
+        begin_call(&asked);
+        return 0;
+    }
+    const char *path = executed_path(regs, nr);
+    if (!path)
+        return 0;
+    __s32 pid = process_number((void *)bpf_get_current_task());
+    struct child *child = bpf_map_lookup_elem(&children, &pid);
+    if (child)
+        bpf_probe_read_user_str(child->tried, sizeof child->tried, path);
+    return 0;
+}
+
+SEC("tp_btf/sys_exit")
+int BPF_PROG(leave, struct pt_regs *regs, long returned) {
+    struct asked asked;
+    long nr = call_number(regs);
+    if (is_creation(regs, nr, &asked)) {
+        __s32 tid = number((void *)bpf_get_current_task());
+        struct call *call = bpf_map_lookup_elem(&calls, &tid);
+        if (!call)
+            return 0;
+        if (!call->launch && !is_restart(returned))
+            end_call(call, regs, returned);
+        bpf_map_delete_elem(&calls, &tid);
+    } else if (returned < 0 && executed_path(regs, nr)) {
+        __s32 pid = process_number((void *)bpf_get_current_task());
+        struct child *child = bpf_map_lookup_elem(&children, &pid);
+        if (child)
+            child->error = (__s32)-returned;
+    }
+    return 0;
+}
+
+SEC("tp_btf/sched_process_fork")
+int BPF_PROG(created, struct task_struct *parent, struct task_struct *task) {
+    __s32 tid = number(parent), pid = number(task);
+    struct call *call = bpf_map_lookup_elem(&calls, &tid);
+    if (!call)
+        return 0;
+    if (BPF_CORE_READ(task, tgid) == BPF_CORE_READ(parent, tgid)) {
+        /* A thread after all: the arguments of clone3 could not be read. */
+        bpf_map_delete_elem(&calls, &tid);
+        return 0;
+    }
+    if (BPF_CORE_READ(task, mm) == BPF_CORE_READ(parent, mm))
+        call->flags |= CLONE_VM;
+    if (!whole_host) {
+        __u8 yes = 1;
+        keep(&tree, &pid, &yes);
+    }
+    if (!call->launch)
+        note_child(call, pid);
+    return 0;
+}
+
+SEC("tp_btf/sched_process_exec")
+int BPF_PROG(executed, struct task_struct *task, int old_pid, struct linux_binprm *binary) {
+    __s32 pid = process_number(task);
+    struct child *child = bpf_map_lookup_elem(&children, &pid);
+    if (!child)
+        return 0;
+    tell_then(child, DID_EXEC, 0, BPF_CORE_READ(binary, filename));
+    bpf_map_delete_elem(&children, &pid);
+    return 0;
+}
+
+SEC("tp_btf/sched_process_exit")
+int BPF_PROG(ended, struct task_struct *task) {
+    __s32 tid = number(task), pid = process_number(task);
+    struct call *call = bpf_map_lookup_elem(&calls, &tid);
+    if (call) {
+        if (!call->launch)
+            end_call(call, NULL, 0);
+        bpf_map_delete_elem(&calls, &tid);
+    }
+    if (BPF_CORE_READ(task, signal, live.counter) > 0) /* of its threads */
+        return 0;
+    struct child *child = bpf_map_lookup_elem(&children, &pid);
+    if (child) {
+        tell_then(child, DID_EXIT, BPF_CORE_READ(task, exit_code), NULL);
+        bpf_map_delete_elem(&children, &pid);
+    }
+    bpf_map_delete_elem(&tree, &pid);
+    return 0;
+}

@@ -1,0 +1,63 @@
+/* What spawns.bpf.c tells spawns.c of each creation of a process, through one ring buffer. */
+#ifndef SPAWNS_H
+#define SPAWNS_H
+
+#ifdef __bpf__
+#include <linux/types.h>
+#else
+#include <asm/types.h>
+#endif
+
+enum { SPAWN_NAME = 16, SPAWN_PATH = 256, SPAWN_REGISTERS = 33, SPAWN_STACK = 16384 };
+
+enum spawn_call { CALL_FORK, CALL_VFORK, CALL_CLONE, CALL_CLONE3 };
+
+enum spawn_event { SPAWN_CREATED, SPAWN_THEN };
+
+/* When the call has returned, or its caller has ended in it. */
+struct spawn_created {
+    __u32 event;
+    __u32 stack_length; /* the bytes of `stack` */
+    __u64 id;           /* of this creation: counts up from 1 */
+    __u64 asked;        /* CLOCK_MONOTONIC, ns */
+    __u64 took;         /* ns in the call */
+    __u64 flags;        /* CLONE_... */
+    __u64 rss;          /* of the caller when it asked, like the next three; bytes */
+    __u64 page_tables;  /* bytes */
+    __u32 mappings, threads;
+    __u32 call;     /* enum spawn_call */
+    __s32 error;    /* errno; 0: there is a child */
+    __s32 pid, tid; /* the caller, and */
+    __s32 child;    /* its child, as the tracer numbers them */
+    __u8 ended;     /* the caller ended in the call */
+    __u8 compat;    /* a 32-bit program: `registers` and `stack` are empty */
+    __u8 unused[2];
+    char name[SPAWN_NAME];            /* of the caller's process, */
+    char thread[SPAWN_NAME];          /* and of the thread that called */
+    __u64 stack_at;                   /* the stack pointer at which `stack` begins */
+    __u64 registers[SPAWN_REGISTERS]; /* as DWARF numbers them on this architecture; see
+                                         spawns.bpf.c */
+    __u8 stack[];
+};
+
+enum spawn_did { DID_EXEC, DID_EXIT };
+
+/* What a child did first: exec, or end without one. */
+struct spawn_then {
+    __u32 event;
+    __u32 did;    /* enum spawn_did */
+    __u64 id;     /* of its creation */
+    __u64 when;   /* CLOCK_MONOTONIC, ns */
+    __s32 status; /* of DID_EXIT: as from wait(2) */
+    __s32 error;  /* of DID_EXIT: the errno of the last exec that it tried; 0: it tried none */
+    char path[SPAWN_PATH]; /* what it executed, or last tried to */
+};
+
+/* Why there are fewer events than creations. */
+struct spawn_lost {
+    __u64 records; /* the ring was full */
+    __u64 stacks;  /* it was half full: the record came without its stack */
+    __u64 entries; /* a map was full: a creation or what became of it was not seen */
+};
+
+#endif
