@@ -92,6 +92,10 @@ bool path_matrices(char *out, size_t size) {
     return locate(SOURCE_ROOT "/cases", DATA_FOLDER, "", out, size);
 }
 
+bool path_hints(char *out, size_t size) {
+    return locate(SOURCE_ROOT "/trace/", DATA_FOLDER "/", "hints", out, size);
+}
+
 bool path_local(char *out, size_t size) {
     char folder[FOLDER];
     if (own_folder(folder, sizeof folder) && is_built(folder))

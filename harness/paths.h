@@ -20,6 +20,8 @@ bool path_helper(char *out, size_t size);
 bool path_page(const char *program, char *out, size_t size);
 /* The folder of the matrices. */
 bool path_matrices(char *out, size_t size);
+/* The file of hints that forkless-trace gives. */
+bool path_hints(char *out, size_t size);
 /*
  * The folder of local runs: results/local of the source tree, or forkless in $XDG_STATE_HOME
  * (~/.local/state); also false without a home.

@@ -16,17 +16,16 @@
 
 #define TYPES "/sys/kernel/btf/vmlinux"
 
-/* The last line in which libbpf said why something failed. */
-static char last_words[256];
+/* The first line in which libbpf said why something failed; those that follow repeat it. */
+static char first_words[256];
 
 static int listen_to(enum libbpf_print_level level, const char *format, va_list arguments) {
-    char text[sizeof last_words];
-    if (level != LIBBPF_WARN)
+    char text[sizeof first_words];
+    if (level != LIBBPF_WARN || first_words[0])
         return 0;
     vsnprintf(text, sizeof text, format, arguments);
     text[strcspn(text, "\n")] = '\0';
-    if (text[0] && !strstr(text, "-- "))
-        memcpy(last_words, text, sizeof text);
+    memcpy(first_words, text, sizeof text);
     return 0;
 }
 
@@ -62,13 +61,13 @@ int kernel_check(void) {
 
 int kernel_refused(const char *step, int error) {
     const char *hint = "";
-    if (error == EPERM || error == EACCES)
+    if (error == EPERM)
         hint = "; a seccomp filter, a security module or kernel lockdown may forbid it";
     else if (error == ENOSYS)
         hint = "; the kernel has to be built with CONFIG_BPF_SYSCALL";
     return complain(UNSUPPORTED, "the kernel refuses to trace: %s: %s%s%s%s%s", step,
-                    strerror(error), hint, last_words[0] ? " (" : "", last_words,
-                    last_words[0] ? ")" : "");
+                    strerror(error), hint, first_words[0] ? " (" : "", first_words,
+                    first_words[0] ? ")" : "");
 }
 
 unsigned kernel_pid_namespace(void) {

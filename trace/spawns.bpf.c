@@ -2,6 +2,7 @@
  * Each creation of a process: the call with its caller's memory and stack, and what the child did
  * first. Needs Linux 5.8 (ring buffer), and the kernel's types (BTF).
  */
+#include "resident.bpf.h"
 #include "types.bpf.h"
 #include "user.bpf.h"
 #include "spawns.h"
@@ -13,14 +14,14 @@ enum {
     CLONE_VM = 0x00000100,
     CLONE_VFORK = 0x00004000,
     RING = 4 << 20,
-    LEVELS = 32, /* of pid namespaces; MAX_PID_NS_LEVEL */
+    LEVELS = 32,                    /* of pid namespaces; MAX_PID_NS_LEVEL */
+    PROC_PID_INIT_INO = 0xeffffffc, /* the first one */
     WAKE_NS = 4 * 1000 * 1000,
 };
 
 /* Set before the program is loaded. */
 const volatile __u32 view;       /* the inode of the tracer's pid namespace: whose numbers count */
 const volatile __u32 tracer;     /* its pid */
-const volatile __u32 page;       /* bytes */
 const volatile bool whole_host;  /* else the processes in `tree` */
 const volatile __u64 least_call; /* ns: the stacks of shorter calls are not needed */
 
@@ -51,8 +52,7 @@ struct {
 /* By the thread that is in one. */
 struct {
     __uint(type, BPF_MAP_TYPE_HASH);
-    __uint(map_flags, BPF_F_NO_PREALLOC);
-    __uint(max_entries, 1 << 15);
+    __uint(max_entries, 1 << 13);
     __type(key, __s32);
     __type(value, struct call);
 } calls SEC(".maps");
@@ -80,14 +80,14 @@ struct {
     __uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
     __uint(max_entries, 1);
     __type(key, __u32);
-    __type(value, __u8[sizeof(struct spawn_created) + SPAWN_STACK]);
+    __type(value, __u8[sizeof(struct spawn_created) + SPAWN_STACK + STEP]);
 } room SEC(".maps");
 
-/* The number that the tracer knows a process or thread by; 0: it is outside its pid namespace. */
-static __s32 number(struct task_struct *task) {
-    struct pid *pid = BPF_CORE_READ(task, thread_pid);
-    __u32 level = BPF_CORE_READ(pid, level);
+/* ---- a task, by direct reads: they cost a tenth of bpf_probe_read_kernel() ---- */
+
+static __s32 number_in_view(struct pid *pid) {
     struct upid *numbers = __builtin_preserve_access_index(&pid->numbers[0]);
+    __u32 level = BPF_CORE_READ(pid, level);
     for (__u32 i = 0; i < LEVELS && i <= level; i++) {
         struct pid_namespace *ns = BPF_CORE_READ(&numbers[i], ns);
         if (BPF_CORE_READ(ns, ns.inum) == view)
@@ -96,25 +96,14 @@ static __s32 number(struct task_struct *task) {
     return 0;
 }
 
-static __s32 process_number(struct task_struct *task) {
-    return number(BPF_CORE_READ(task, group_leader));
+/* The number that the tracer knows a thread by; 0: it is outside its pid namespace. */
+static __s32 number(struct task_struct *task) {
+    return view == PROC_PID_INIT_INO ? task->pid : number_in_view(task->thread_pid);
 }
 
-/* Kernels since 6.2 keep up to 32 pages a CPU, or 2 a CPU and CPU, out of these counters. */
-static __u64 count_pages(struct mm_struct *mm) {
-    struct mm_struct___atomic *old = (void *)mm;
-    __s64 file, anonymous, shared;
-    if (bpf_core_field_exists(mm->rss_stat[0].count)) {
-        file = BPF_CORE_READ(mm, rss_stat[0].count);
-        anonymous = BPF_CORE_READ(mm, rss_stat[1].count);
-        shared = BPF_CORE_READ(mm, rss_stat[3].count);
-    } else {
-        file = BPF_CORE_READ(old, rss_stat.count[0].counter);
-        anonymous = BPF_CORE_READ(old, rss_stat.count[1].counter);
-        shared = BPF_CORE_READ(old, rss_stat.count[3].counter);
-    }
-    __s64 pages = file + anonymous + shared;
-    return pages > 0 ? (__u64)pages : 0;
+/* The same of its process. */
+static __s32 process_number(struct task_struct *task) {
+    return view == PROC_PID_INIT_INO ? task->tgid : number_in_view(task->group_leader->thread_pid);
 }
 
 static __u64 next_id(void) {
@@ -144,85 +133,103 @@ static bool is_followed(__s32 pid) {
 
 struct asked {
     __u32 call;
-    unsigned long first, second; /* arguments */
+    unsigned long first; /* argument */
 };
 
 #if defined(__TARGET_ARCH_x86)
 
+enum { NR_CLONE = 56, NR_FORK = 57, NR_VFORK = 58, NR_EXECVE = 59, NR_EXECVEAT = 322 };
+enum { COMPAT_EXECVEAT = 358 };
+
 static bool is_compat(struct task_struct *task) {
     enum { TS_COMPAT = 2 };
-    return BPF_CORE_READ(task, thread_info.status) & TS_COMPAT;
+    return task->thread_info.status & TS_COMPAT;
 }
 
-/* Which creation a system call asks for, if it does. */
-static bool is_creation(struct pt_regs *regs, long nr, struct asked *asked) {
-    bool compat = is_compat((void *)bpf_get_current_task());
-    if (nr == (compat ? 2 : 57))
-        asked->call = CALL_FORK;
-    else if (nr == (compat ? 190 : 58))
-        asked->call = CALL_VFORK;
-    else if (nr == (compat ? 120 : 56))
-        asked->call = CALL_CLONE;
-    else if (nr == 435)
-        asked->call = CALL_CLONE3;
-    else
-        return false;
-    asked->first = compat ? BPF_CORE_READ(regs, bx) : BPF_CORE_READ(regs, di);
-    asked->second = compat ? BPF_CORE_READ(regs, cx) : BPF_CORE_READ(regs, si);
-    return true;
-}
-
-static const char *executed_path(struct pt_regs *regs, long nr) {
-    bool compat = is_compat((void *)bpf_get_current_task());
-    if (nr == (compat ? 11 : 59))
-        return (const char *)(compat ? BPF_CORE_READ(regs, bx) : BPF_CORE_READ(regs, di));
-    if (nr == (compat ? 358 : 322)) /* execveat */
-        return (const char *)(compat ? BPF_CORE_READ(regs, cx) : BPF_CORE_READ(regs, si));
-    return NULL;
+static unsigned long argument(struct pt_regs *regs, bool compat, int which) {
+    if (compat)
+        return which ? regs->cx : regs->bx;
+    return which ? regs->si : regs->di;
 }
 
 static long call_number(struct pt_regs *regs) {
-    return (long)BPF_CORE_READ(regs, orig_ax);
+    return (long)regs->orig_ax;
 }
 
 #elif defined(__TARGET_ARCH_arm64)
 
+enum { NR_CLONE = 220, NR_FORK = -2, NR_VFORK = -3, NR_EXECVE = 221, NR_EXECVEAT = 281 };
+enum { COMPAT_EXECVEAT = 387 };
+
 static bool is_compat(struct task_struct *task) {
     enum { TIF_32BIT = 22 };
-    return BPF_CORE_READ(task, thread_info.flags) >> TIF_32BIT & 1;
+    return task->thread_info.flags >> TIF_32BIT & 1;
 }
 
-static bool is_creation(struct pt_regs *regs, long nr, struct asked *asked) {
-    bool compat = is_compat((void *)bpf_get_current_task());
-    if (compat && nr == 2)
-        asked->call = CALL_FORK;
-    else if (compat && nr == 190)
-        asked->call = CALL_VFORK;
-    else if (nr == (compat ? 120 : 220))
-        asked->call = CALL_CLONE;
-    else if (nr == 435)
-        asked->call = CALL_CLONE3;
-    else
-        return false;
-    asked->first = BPF_CORE_READ(regs, regs[0]);
-    asked->second = BPF_CORE_READ(regs, regs[1]);
-    return true;
-}
-
-static const char *executed_path(struct pt_regs *regs, long nr) {
-    bool compat = is_compat((void *)bpf_get_current_task());
-    if (nr == (compat ? 11 : 221))
-        return (const char *)BPF_CORE_READ(regs, regs[0]);
-    if (nr == (compat ? 387 : 281)) /* execveat */
-        return (const char *)BPF_CORE_READ(regs, regs[1]);
-    return NULL;
+static unsigned long argument(struct pt_regs *regs, bool compat, int which) {
+    (void)compat;
+    return which ? regs->regs[1] : regs->regs[0];
 }
 
 static long call_number(struct pt_regs *regs) {
-    return BPF_CORE_READ(regs, syscallno);
+    return regs->syscallno;
 }
 
 #endif
+
+/* The same on both. */
+enum {
+    COMPAT_FORK = 2,
+    COMPAT_EXECVE = 11,
+    COMPAT_CLONE = 120,
+    COMPAT_VFORK = 190,
+    NR_CLONE3 = 435
+};
+
+/* Each system call of the host comes through here: most leave at once. */
+static bool is_of_interest(long nr) {
+    switch (nr) {
+    case NR_CLONE:
+    case NR_FORK:
+    case NR_VFORK:
+    case NR_EXECVE:
+    case NR_EXECVEAT:
+    case NR_CLONE3:
+    case COMPAT_FORK:
+    case COMPAT_VFORK:
+    case COMPAT_CLONE:
+    case COMPAT_EXECVE:
+    case COMPAT_EXECVEAT:
+        return true;
+    default:
+        return false;
+    }
+}
+
+/* Which creation a system call asks for, if it does. */
+static bool is_creation(struct pt_regs *regs, long nr, bool compat, struct asked *asked) {
+    if (nr == (compat ? COMPAT_FORK : NR_FORK))
+        asked->call = CALL_FORK;
+    else if (nr == (compat ? COMPAT_VFORK : NR_VFORK))
+        asked->call = CALL_VFORK;
+    else if (nr == (compat ? COMPAT_CLONE : NR_CLONE))
+        asked->call = CALL_CLONE;
+    else if (nr == NR_CLONE3)
+        asked->call = CALL_CLONE3;
+    else
+        return false;
+    asked->first = argument(regs, compat, 0);
+    return true;
+}
+
+static bool is_exec(long nr, bool compat) {
+    return nr == (compat ? COMPAT_EXECVE : NR_EXECVE) ||
+           nr == (compat ? COMPAT_EXECVEAT : NR_EXECVEAT);
+}
+
+static const char *executed_path(struct pt_regs *regs, long nr, bool compat) {
+    return (const char *)argument(regs, compat, nr != (compat ? COMPAT_EXECVE : NR_EXECVE));
+}
 
 /* ---- the call ---- */
 
@@ -241,19 +248,20 @@ static __u64 asked_flags(const struct asked *asked) {
     }
 }
 
-static void begin_call(const struct asked *asked) {
-    struct task_struct *task = (void *)bpf_get_current_task();
+static void begin_call(struct task_struct *task, const struct asked *asked) {
+    struct call call = {.asked = bpf_ktime_get_ns(), .call = asked->call};
     __s32 tid = number(task), pid = process_number(task);
-    struct call call = {.call = asked->call, .flags = asked_flags(asked)};
     call.launch = launching && pid == (__s32)tracer;
-    if (!tid || call.flags & CLONE_THREAD || !(call.launch || is_followed(pid)))
+    if (!tid || !(call.launch || is_followed(pid)))
         return;
-    struct mm_struct *mm = BPF_CORE_READ(task, mm);
-    call.rss = count_pages(mm) * page;
-    call.page_tables = (__u64)BPF_CORE_READ(mm, pgtables_bytes.counter);
-    call.mappings = (__u32)BPF_CORE_READ(mm, map_count);
-    call.threads = (__u32)BPF_CORE_READ(task, signal, nr_threads);
-    call.asked = bpf_ktime_get_ns();
+    call.flags = asked_flags(asked);
+    if (call.flags & CLONE_THREAD)
+        return;
+    struct mm_struct *mm = task->mm;
+    call.rss = resident(mm);
+    call.page_tables = (__u64)mm->pgtables_bytes.counter;
+    call.mappings = (__u32)mm->map_count;
+    call.threads = (__u32)task->signal->nr_threads;
     keep(&calls, &tid, &call);
 }
 
@@ -263,12 +271,11 @@ static void note_child(struct call *call, __s32 pid) {
     keep(&children, &pid, &child);
 }
 
-static void fill(struct spawn_created *r, const struct call *call, long returned) {
-    struct task_struct *task = (void *)bpf_get_current_task();
+static void fill(struct spawn_created *r, struct task_struct *task, const struct call *call,
+                 long returned) {
     r->event = SPAWN_CREATED;
     r->id = call->id ? call->id : next_id();
     r->asked = call->asked;
-    r->took = bpf_ktime_get_ns() - call->asked;
     r->flags = call->flags;
     r->rss = call->rss;
     r->page_tables = call->page_tables;
@@ -280,8 +287,10 @@ static void fill(struct spawn_created *r, const struct call *call, long returned
     r->tid = number(task);
     r->child = call->child;
     r->compat = is_compat(task);
-    BPF_CORE_READ_STR_INTO(&r->name, task, group_leader, comm);
-    BPF_CORE_READ_STR_INTO(&r->thread, task, comm);
+    r->started = task->group_leader->start_boottime;
+    r->execs = task->self_exec_id;
+    bpf_probe_read_kernel_str(r->name, sizeof r->name, task->group_leader->comm);
+    bpf_probe_read_kernel_str(r->thread, sizeof r->thread, task->comm);
 }
 
 /* A signal came first: the kernel makes the same call again after it. */
@@ -291,19 +300,20 @@ static bool is_restart(long returned) {
 }
 
 /* `regs` is NULL when the caller has ended. */
-static void end_call(struct call *call, struct pt_regs *regs, long returned) {
-    __u32 zero = 0;
+static void end_call(struct task_struct *task, struct call *call, struct pt_regs *regs,
+                     long returned) {
+    __u64 now = bpf_ktime_get_ns();
+    __u32 zero = 0, length = 0;
     struct spawn_created *r = bpf_map_lookup_elem(&room, &zero);
     if (!r)
         return;
-    __u32 length = 0;
-    fill(r, call, returned);
+    fill(r, task, call, returned);
+    r->took = now - call->asked;
     r->ended = !regs;
-    r->stack_at = 0;
     if (regs && !r->compat && r->took >= least_call) {
-        r->stack_at = copy_registers(regs, r->registers);
+        __u64 at = copy_registers(regs, r->registers);
         if (bpf_ringbuf_query(&records, BPF_RB_AVAIL_DATA) < RING / 2)
-            length = copy_stack(r->stack, SPAWN_STACK, r->stack_at);
+            length = copy_stack(r->stack, SPAWN_STACK, at, task->mm);
         else
             __sync_fetch_and_add(&lost.stacks, 1);
     }
@@ -341,17 +351,19 @@ static void tell_then(struct child *child, __u32 did, __s32 status, const char *
 SEC("tp_btf/sys_enter")
 int BPF_PROG(enter, struct pt_regs *regs, long nr) {
     struct asked asked;
-    if (is_creation(regs, nr, &asked)) {
-        begin_call(&asked);
+    if (!is_of_interest(nr))
         return 0;
+    struct task_struct *task = bpf_get_current_task_btf();
+    bool compat = is_compat(task);
+    if (is_creation(regs, nr, compat, &asked)) {
+        begin_call(task, &asked);
+    } else if (is_exec(nr, compat)) {
+        __s32 pid = process_number(task);
+        struct child *child = bpf_map_lookup_elem(&children, &pid);
+        if (child)
+            bpf_probe_read_user_str(child->tried, sizeof child->tried,
+                                    executed_path(regs, nr, compat));
     }
-    const char *path = executed_path(regs, nr);
-    if (!path)
-        return 0;
-    __s32 pid = process_number((void *)bpf_get_current_task());
-    struct child *child = bpf_map_lookup_elem(&children, &pid);
-    if (child)
-        bpf_probe_read_user_str(child->tried, sizeof child->tried, path);
     return 0;
 }
 
@@ -359,16 +371,20 @@ SEC("tp_btf/sys_exit")
 int BPF_PROG(leave, struct pt_regs *regs, long returned) {
     struct asked asked;
     long nr = call_number(regs);
-    if (is_creation(regs, nr, &asked)) {
-        __s32 tid = number((void *)bpf_get_current_task());
+    if (!is_of_interest(nr))
+        return 0;
+    struct task_struct *task = bpf_get_current_task_btf();
+    bool compat = is_compat(task);
+    if (is_creation(regs, nr, compat, &asked)) {
+        __s32 tid = number(task);
         struct call *call = bpf_map_lookup_elem(&calls, &tid);
         if (!call)
             return 0;
         if (!call->launch && !is_restart(returned))
-            end_call(call, regs, returned);
+            end_call(task, call, regs, returned);
         bpf_map_delete_elem(&calls, &tid);
-    } else if (returned < 0 && executed_path(regs, nr)) {
-        __s32 pid = process_number((void *)bpf_get_current_task());
+    } else if (returned < 0 && is_exec(nr, compat)) {
+        __s32 pid = process_number(task);
         struct child *child = bpf_map_lookup_elem(&children, &pid);
         if (child)
             child->error = (__s32)-returned;
@@ -380,21 +396,21 @@ SEC("tp_btf/sched_process_fork")
 int BPF_PROG(created, struct task_struct *parent, struct task_struct *task) {
     __s32 tid = number(parent), pid = number(task);
     struct call *call = bpf_map_lookup_elem(&calls, &tid);
-    if (!call)
-        return 0;
-    if (BPF_CORE_READ(task, tgid) == BPF_CORE_READ(parent, tgid)) {
+    if (task->tgid == parent->tgid) {
         /* A thread after all: the arguments of clone3 could not be read. */
-        bpf_map_delete_elem(&calls, &tid);
+        if (call)
+            bpf_map_delete_elem(&calls, &tid);
         return 0;
     }
-    if (BPF_CORE_READ(task, mm) == BPF_CORE_READ(parent, mm))
-        call->flags |= CLONE_VM;
-    if (!whole_host) {
+    if (!whole_host && ((call && call->launch) || is_followed(process_number(parent)))) {
         __u8 yes = 1;
         keep(&tree, &pid, &yes);
     }
-    if (!call->launch)
-        note_child(call, pid);
+    if (!call || call->launch)
+        return 0;
+    if (task->mm == parent->mm)
+        call->flags |= CLONE_VM;
+    note_child(call, pid);
     return 0;
 }
 
@@ -404,7 +420,7 @@ int BPF_PROG(executed, struct task_struct *task, int old_pid, struct linux_binpr
     struct child *child = bpf_map_lookup_elem(&children, &pid);
     if (!child)
         return 0;
-    tell_then(child, DID_EXEC, 0, BPF_CORE_READ(binary, filename));
+    tell_then(child, DID_EXEC, 0, binary->filename);
     bpf_map_delete_elem(&children, &pid);
     return 0;
 }
@@ -414,17 +430,18 @@ int BPF_PROG(ended, struct task_struct *task) {
     __s32 tid = number(task), pid = process_number(task);
     struct call *call = bpf_map_lookup_elem(&calls, &tid);
     if (call) {
-        if (!call->launch)
-            end_call(call, NULL, 0);
+        if (call->id)
+            end_call(task, call, NULL, 0);
         bpf_map_delete_elem(&calls, &tid);
     }
-    if (BPF_CORE_READ(task, signal, live.counter) > 0) /* of its threads */
+    if (task->signal->live.counter > 0) /* of its threads */
         return 0;
     struct child *child = bpf_map_lookup_elem(&children, &pid);
     if (child) {
-        tell_then(child, DID_EXIT, BPF_CORE_READ(task, exit_code), NULL);
+        tell_then(child, DID_EXIT, task->exit_code, NULL);
         bpf_map_delete_elem(&children, &pid);
     }
-    bpf_map_delete_elem(&tree, &pid);
+    if (!whole_host)
+        bpf_map_delete_elem(&tree, &pid);
     return 0;
 }

@@ -1,67 +1,328 @@
 /* forkless-trace: who creates processes here, how, and what it costs them. */
-#include <argp.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <inttypes.h>
+#include <poll.h>
+#include <signal.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <sys/signalfd.h>
 #include <unistd.h>
 
+#include "clock.h"
+#include "creations.h"
+#include "hints.h"
+#include "json.h"
 #include "kernel.h"
+#include "lines.h"
+#include "options.h"
+#include "probe.h"
 #include "program.h"
-#include "spawns.h"
-#include "spawns.skel.h"
+#include "callers.h"
+#include "target.h"
+#include "verdict.h"
 
-const char *argp_program_version = "forkless-trace " FORKLESS_VERSION;
+enum { GATE = 5, INCONCLUSIVE = 6, POLL_MS = 50 };
+static const int64_t SETTLE_NS = 1100000000; /* a second and a bit: until all are known to run on */
 
-static int take(void *context, void *data, size_t size) {
-    const struct spawn_created *created = data;
-    const struct spawn_then *then = data;
-    (void)context;
+struct trace {
+    struct options options;
+    struct probe *probe;
+    struct callers *callers;
+    struct creations *creations;
+    struct summary summary;
+    struct measured measured;
+    struct hints *hints;
+    struct target target;
+    int signals;    /* a signalfd */
+    int own_output; /* where a command writes */
+    uint64_t shown, forbidden, untold;
+    int64_t stop; /* creations after that do not count; INT64_MAX: it goes on */
+    bool interrupted;
+    int failed; /* an exit status; 0: all is well */
+};
+
+/* ---- what comes from the kernel ---- */
+
+static int take(void *trace, void *record, size_t size) {
+    struct trace *t = trace;
+    const struct spawn_created *created = record;
     (void)size;
-    if (created->event == SPAWN_CREATED)
-        printf("%" PRIu64 " %s[%d] call %u flags %" PRIx64 " child %d errno %d %" PRIu64
-               " ns, rss %" PRIu64 " page tables %" PRIu64 " mappings %u threads %u stack %u\n",
-               (uint64_t)created->id, created->name, created->pid, created->call,
-               (uint64_t)created->flags, created->child, created->error, (uint64_t)created->took,
-               (uint64_t)created->rss, (uint64_t)created->page_tables, created->mappings,
-               created->threads, created->stack_length);
+    int rc;
+    if (created->event == SPAWN_CREATED) {
+        const char *why;
+        const struct trail *trail = callers_trail(t->callers, created, &why);
+        rc = creations_created(t->creations, created, trail, why);
+    } else {
+        rc = creations_then(t->creations, record);
+    }
+    if (rc < 0)
+        t->failed = complain(INTERNAL, "no memory");
+    return t->failed ? -1 : 0;
+}
+
+static bool counts(const struct trace *t, const struct creation *c) {
+    const struct options *o = &t->options;
+    return c->asked <= t->stop && (uint64_t)c->call >= o->longer_than &&
+           (o->count == 0 || t->shown < o->count);
+}
+
+static void print(const struct trace *t, const struct creation *c) {
+    if (t->options.json)
+        json_print(json_creation(c));
     else
-        printf("%" PRIu64 " then %s %s status %x errno %d\n", (uint64_t)then->id,
-               then->did == DID_EXEC ? "exec" : "exit", then->path, (unsigned)then->status,
-               then->error);
-    return 0;
+        lines_print(c);
+}
+
+static bool show(void *trace, const struct creation *c) {
+    struct trace *t = trace;
+    if (!counts(t, c))
+        return false;
+    if (++t->shown == t->options.count)
+        t->stop = c->asked;
+    if (!t->options.summary && !t->options.forbid)
+        print(t, c);
+    return true;
+}
+
+static void judge(struct trace *t, const struct creation *c) {
+    if (!creation_is_fork(c))
+        return;
+    if (!creation_execs(c)) {
+        t->untold += c->then == THEN_FAILED || c->then == THEN_UNKNOWN;
+        return;
+    }
+    t->forbidden++;
+    print(t, c);
+    const char *hint = t->options.json ? NULL : hints_find(t->hints, c->name, c->trail);
+    if (hint)
+        lines_print_hint(hint);
+}
+
+static void settle(void *trace, const struct creation *c) {
+    struct trace *t = trace;
+    if (t->options.forbid)
+        judge(t, c);
+    else if (t->options.summary && summary_add(&t->summary, c) < 0)
+        t->failed = complain(INTERNAL, "no memory");
+}
+
+/* ---- how long it goes on ---- */
+
+static void stop_at(struct trace *t, int64_t when) {
+    if (when < t->stop)
+        t->stop = when;
+}
+
+static void take_signal(struct trace *t) {
+    struct signalfd_siginfo info;
+    if (read(t->signals, &info, sizeof info) != sizeof info)
+        return;
+    t->interrupted = true;
+    /* A terminal sends its own to the command too. */
+    if (t->target.child && !t->target.ended && info.ssi_signo != SIGINT)
+        kill(t->target.pid, (int)info.ssi_signo);
+}
+
+/* Until something happens; what the kernel has to tell is taken in any case. */
+static void wait_a_little(struct trace *t) {
+    struct pollfd polled[] = {
+        {.fd = probe_descriptor(t->probe), .events = POLLIN},
+        {.fd = t->signals, .events = POLLIN},
+        {.fd = STDOUT_FILENO}, /* nobody reads any more: POLLERR */
+        {.fd = t->target.ended ? -1 : t->target.pidfd, .events = POLLIN},
+    };
+    poll(polled, sizeof polled / sizeof *polled, POLL_MS);
+    if (polled[1].revents & POLLIN)
+        take_signal(t);
+    if (polled[3].revents & POLLIN) {
+        t->target.ended = true;
+        stop_at(t, now_ns());
+    }
+    if (polled[2].revents & POLLERR)
+        t->failed = complain(INTERNAL, "standard output cannot be written: nobody reads it");
+}
+
+static bool goes_on(struct trace *t) {
+    int64_t now = now_ns();
+    size_t waiting = creations_expire(t->creations, now, probe_is_lossy(t->probe));
+    if (t->failed || t->interrupted || (t->options.count && t->shown >= t->options.count))
+        return false;
+    return now < t->stop || (waiting > 0 && now - t->stop < SETTLE_NS);
+}
+
+static void follow_events(struct trace *t) {
+    int64_t began = now_ns();
+    if (t->options.duration)
+        stop_at(t, began + (int64_t)t->options.duration);
+    while (goes_on(t)) {
+        wait_a_little(t);
+        probe_take(t->probe);
+        if (!t->failed && (fflush(stdout) || ferror(stdout)))
+            t->failed = finish_output(OK);
+    }
+    if (t->failed)
+        return;
+    probe_take(t->probe);
+    creations_end(t->creations);
+}
+
+/* ---- what is said at the beginning and at the end ---- */
+
+/* From here on nothing is missed. */
+static void tell_begin(const struct trace *t) {
+    if (t->options.json)
+        json_print(json_pack("{s:s,s:i,s:I}", "event", "begin", "schema", 1, "time",
+                             (json_int_t)clock_ns(CLOCK_REALTIME)));
+    else if (!t->options.summary && !t->options.forbid)
+        lines_begin();
+    fflush(stdout);
+}
+
+static void tell_lost(const struct trace *t, const struct spawn_lost *lost) {
+    if (t->options.json)
+        json_print(json_pack("{s:s,s:I,s:{s:I,s:I,s:I}}", "event", "end", "creations",
+                             (json_int_t)t->shown, "lost", "records", (json_int_t)lost->records,
+                             "stacks", (json_int_t)lost->stacks, "entries",
+                             (json_int_t)lost->entries));
+    if (lost->records + lost->entries > 0)
+        complain(OK,
+                 "%" PRIu64 " records were lost, so counts are too low: more came than could be "
+                 "read",
+                 (uint64_t)(lost->records + lost->entries));
+    if (lost->stacks > 0)
+        complain(OK, "%" PRIu64 " stacks were left out: more came than could be read",
+                 (uint64_t)lost->stacks);
+}
+
+static void tell_summary(struct trace *t) {
+    summary_end(&t->summary);
+    if (!t->options.json)
+        verdict_print(&t->summary, &t->measured, t->hints);
+    for (size_t i = 0; t->options.json && i < t->summary.count; i++)
+        json_print(verdict_describe(&t->summary.programs[i], &t->measured, t->hints));
+}
+
+static int tell_gate(const struct trace *t, const struct spawn_lost *lost) {
+    if (t->forbidden > 0)
+        return complain(GATE, "%" PRIu64 " fork%s before an exec", t->forbidden,
+                        t->forbidden == 1 ? "" : "s");
+    if (lost->records + lost->entries > 0)
+        return complain(INCONCLUSIVE, "whether one of these was a fork cannot be told");
+    if (t->untold > 0)
+        return complain(INCONCLUSIVE,
+                        "%" PRIu64 " fork%s failed or had not got anywhere: whether an exec was "
+                        "to follow cannot be told",
+                        t->untold, t->untold == 1 ? "" : "s");
+    return OK;
+}
+
+static int tell_end(struct trace *t) {
+    struct spawn_lost lost = probe_lost(t->probe);
+    if (t->failed)
+        return t->failed;
+    if (t->options.summary)
+        tell_summary(t);
+    tell_lost(t, &lost);
+    int code = finish_output(OK);
+    if (code == OK && t->options.forbid)
+        code = tell_gate(t, &lost);
+    if (code != OK)
+        return code;
+    if (t->interrupted)
+        return complain(INTERRUPTED, "interrupted");
+    if (t->target.child)
+        return t->target.ended ? target_status(&t->target) : OK;
+    if (t->target.ended)
+        return complain(OK, "process %d has ended", (int)t->target.pid);
+    return OK;
+}
+
+/* ---- how it begins ---- */
+
+/* Our standard output becomes the file; a command keeps the one that we had. */
+static int redirect(struct trace *t) {
+    t->own_output = STDOUT_FILENO;
+    if (!t->options.output)
+        return OK;
+    int file = open(t->options.output, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+    if (file < 0)
+        return complain(USAGE, "%s cannot be written: %s", t->options.output, strerror(errno));
+    t->own_output = fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 3);
+    bool done = t->own_output >= 0 && dup2(file, STDOUT_FILENO) >= 0;
+    close(file);
+    return done ? OK : complain(INTERNAL, "no descriptor is left: %s", strerror(errno));
+}
+
+static int take_signals(struct trace *t) {
+    sigset_t set;
+    sigemptyset(&set);
+    sigaddset(&set, SIGINT);
+    sigaddset(&set, SIGTERM);
+    sigaddset(&set, SIGHUP);
+    sigprocmask(SIG_BLOCK, &set, NULL);
+    signal(SIGPIPE, SIG_IGN);
+    t->signals = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
+    return t->signals >= 0 ? OK : complain(INTERNAL, "no signalfd: %s", strerror(errno));
+}
+
+static int attach(struct trace *t) {
+    const struct options *o = &t->options;
+    int code = o->pid ? target_find(&t->target, o->pid) : OK;
+    if (code == OK)
+        code = probe_open(&t->probe, !o->pid && !o->command, o->longer_than, take, t);
+    if (code != OK)
+        return code;
+    if (o->pid) {
+        if (!probe_follow(t->probe, o->pid))
+            return complain(INTERNAL, "process %d cannot be followed: %s", (int)o->pid,
+                            strerror(errno));
+        target_descendants(o->pid, probe_follow, t->probe);
+    } else if (o->command) {
+        probe_launch(t->probe, true);
+        code = target_start(&t->target, o->command, t->own_output);
+        probe_launch(t->probe, false);
+    }
+    return code;
+}
+
+static int prepare(struct trace *t) {
+    const struct audience audience = {show, settle, t};
+    int code = redirect(t);
+    if (code == OK)
+        code = kernel_check();
+    if (code == OK && (t->options.summary || t->options.forbid))
+        code = hints_read(&t->hints);
+    if (code == OK)
+        code = take_signals(t);
+    if (code != OK)
+        return code;
+    t->callers = callers_new();
+    t->creations = creations_new(&audience);
+    if (!t->callers || !t->creations)
+        return complain(INTERNAL, "no memory");
+    if (t->options.summary)
+        measure(&t->measured);
+    return attach(t);
 }
 
 int main(int argc, char **argv) {
-    const struct argp argp = {
-        .doc = "Shows each creation of a process on this host.\vExit status: 0 well, 1 internal, "
-               "2 usage, 4 not here (no privilege, or the kernel lacks something).",
-    };
-    argp_err_exit_status = USAGE;
-    argv[0] = program_invocation_short_name;
+    static struct trace t = {.stop = INT64_MAX, .target = {.pidfd = -1}};
+    options_read(&t.options, argc, argv);
     int code = check_standard_files();
-    if (code != OK)
-        return code;
-    argp_parse(&argp, argc, argv, 0, NULL, NULL);
-    if ((code = kernel_check()) != OK)
-        return code;
-    struct spawns_bpf *bpf = spawns_bpf__open();
-    if (!bpf)
-        return kernel_refused("open", errno);
-    bpf->rodata->view = kernel_pid_namespace();
-    bpf->rodata->tracer = (__u32)getpid();
-    bpf->rodata->page = (__u32)getpagesize();
-    bpf->rodata->whole_host = true;
-    int rc = spawns_bpf__load(bpf);
-    if (rc < 0)
-        return kernel_refused("load", -rc);
-    if ((rc = spawns_bpf__attach(bpf)) < 0)
-        return kernel_refused("attach", -rc);
-    struct ring_buffer *ring = ring_buffer__new(bpf_map__fd(bpf->maps.records), take, NULL, NULL);
-    if (!ring)
-        return kernel_refused("ring buffer", errno);
-    while (ring_buffer__poll(ring, 100) >= 0)
-        if (fflush(stdout))
-            break;
-    return finish_output(OK);
+    if (code == OK)
+        code = prepare(&t);
+    if (code == OK) {
+        tell_begin(&t);
+        follow_events(&t);
+        code = tell_end(&t);
+    }
+    probe_close(t.probe);
+    creations_free(t.creations);
+    callers_free(t.callers);
+    summary_free(&t.summary);
+    hints_free(t.hints);
+    target_free(&t.target);
+    return code;
 }

@@ -8,7 +8,9 @@
 #include <asm/types.h>
 #endif
 
-enum { SPAWN_NAME = 16, SPAWN_PATH = 256, SPAWN_REGISTERS = 33, SPAWN_STACK = 16384 };
+#include "registers.h"
+
+enum { SPAWN_NAME = 16, SPAWN_PATH = 256, SPAWN_STACK = 16384 };
 
 enum spawn_call { CALL_FORK, CALL_VFORK, CALL_CLONE, CALL_CLONE3 };
 
@@ -25,18 +27,17 @@ struct spawn_created {
     __u64 rss;          /* of the caller when it asked, like the next three; bytes */
     __u64 page_tables;  /* bytes */
     __u32 mappings, threads;
-    __u32 call;     /* enum spawn_call */
-    __s32 error;    /* errno; 0: there is a child */
-    __s32 pid, tid; /* the caller, and */
-    __s32 child;    /* its child, as the tracer numbers them */
-    __u8 ended;     /* the caller ended in the call */
-    __u8 compat;    /* a 32-bit program: `registers` and `stack` are empty */
+    __u64 started, execs; /* which program of which process it was: see callers.c */
+    __u32 call;           /* enum spawn_call */
+    __s32 error;          /* errno; 0: there is a child */
+    __s32 pid, tid;       /* the caller, and */
+    __s32 child;          /* its child, as the tracer numbers them */
+    __u8 ended;           /* the caller ended in the call */
+    __u8 compat;          /* a 32-bit program: there is no stack */
     __u8 unused[2];
-    char name[SPAWN_NAME];            /* of the caller's process, */
-    char thread[SPAWN_NAME];          /* and of the thread that called */
-    __u64 stack_at;                   /* the stack pointer at which `stack` begins */
-    __u64 registers[SPAWN_REGISTERS]; /* as DWARF numbers them on this architecture; see
-                                         spawns.bpf.c */
+    char name[SPAWN_NAME];   /* of the caller's process, */
+    char thread[SPAWN_NAME]; /* and of the thread that called */
+    __u64 registers[REGISTERS];
     __u8 stack[];
 };
 

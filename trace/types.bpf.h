@@ -36,16 +36,18 @@ struct upid {
 
 struct pid {
     unsigned level;
-    struct upid numbers[1];
+    struct upid numbers[];
 };
 
 struct percpu_counter {
     __s64 count;
+    __s32 *counters;
 };
 
 struct mm_struct {
     atomic_long_t pgtables_bytes;
     int map_count;
+    unsigned long start_stack;
     struct percpu_counter rss_stat[4];
 };
 
@@ -75,7 +77,12 @@ struct task_struct {
     struct pid *thread_pid;
     struct mm_struct *mm;
     struct signal_struct *signal;
+    __u64 start_boottime, self_exec_id;
     char comm[16];
+};
+
+struct bpf_array {
+    void *pptrs[1];
 };
 
 struct linux_binprm {

@@ -8,23 +8,23 @@
  * pc. Gives the stack pointer. */
 #if defined(__TARGET_ARCH_x86)
 static __u64 copy_registers(struct pt_regs *regs, __u64 *to) {
-    to[0] = BPF_CORE_READ(regs, ax);
-    to[1] = BPF_CORE_READ(regs, dx);
-    to[2] = BPF_CORE_READ(regs, cx);
-    to[3] = BPF_CORE_READ(regs, bx);
-    to[4] = BPF_CORE_READ(regs, si);
-    to[5] = BPF_CORE_READ(regs, di);
-    to[6] = BPF_CORE_READ(regs, bp);
-    to[7] = BPF_CORE_READ(regs, sp);
-    to[8] = BPF_CORE_READ(regs, r8);
-    to[9] = BPF_CORE_READ(regs, r9);
-    to[10] = BPF_CORE_READ(regs, r10);
-    to[11] = BPF_CORE_READ(regs, r11);
-    to[12] = BPF_CORE_READ(regs, r12);
-    to[13] = BPF_CORE_READ(regs, r13);
-    to[14] = BPF_CORE_READ(regs, r14);
-    to[15] = BPF_CORE_READ(regs, r15);
-    to[16] = BPF_CORE_READ(regs, ip);
+    to[0] = regs->ax;
+    to[1] = regs->dx;
+    to[2] = regs->cx;
+    to[3] = regs->bx;
+    to[4] = regs->si;
+    to[5] = regs->di;
+    to[6] = regs->bp;
+    to[7] = regs->sp;
+    to[8] = regs->r8;
+    to[9] = regs->r9;
+    to[10] = regs->r10;
+    to[11] = regs->r11;
+    to[12] = regs->r12;
+    to[13] = regs->r13;
+    to[14] = regs->r14;
+    to[15] = regs->r15;
+    to[16] = regs->ip;
     return to[7];
 }
 #elif defined(__TARGET_ARCH_arm64)
@@ -34,14 +34,20 @@ static __u64 copy_registers(struct pt_regs *regs, __u64 *to) {
 }
 #endif
 
-/* From `from` as far as there is memory, at most `size` bytes, a multiple of 4096; how many. */
-static __u32 copy_stack(__u8 *to, __u32 size, __u64 from) {
-    enum { STEP = 4096 };
-    if (size > 0 && bpf_probe_read_user(to, size, (void *)from) == 0)
-        return size;
+enum { STEP = 4096 };
+
+/* The stack of the program that runs, from `from` to its end, at most `size` bytes; how many. `to`
+ * has STEP bytes more. A read beyond what is mapped takes as long as all the rest, so that where
+ * the end is known nothing is tried there. */
+static __u32 copy_stack(__u8 *to, __u32 size, __u64 from, const struct mm_struct *mm) {
+    __u64 end = mm->start_stack;
     __u32 done = 0;
-    for (int i = 0; i < 16 && done + STEP <= size; i++) {
+    if (end > from && end - from < size)
+        size = (__u32)(end - from);
+    for (int i = 0; i < 16 && done < size; i++) {
         __u32 part = STEP - (__u32)(from & (STEP - 1));
+        if (part > size - done)
+            part = size - done;
         if (part > STEP || bpf_probe_read_user(to + done, part, (void *)from))
             break;
         done += part;

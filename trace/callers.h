@@ -1,0 +1,17 @@
+/* The callers' stacks by names, at a cost that lets their programs be. */
+#ifndef CALLERS_H
+#define CALLERS_H
+
+#include "spawns.h"
+#include "trail.h"
+
+struct callers;
+
+/* NULL: no memory. */
+struct callers *callers_new(void);
+void callers_free(struct callers *);
+
+/* Who made this creation; NULL: that cannot be said, and `why` is set. */
+const struct trail *callers_trail(struct callers *, const struct spawn_created *, const char **why);
+
+#endif
