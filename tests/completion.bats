@@ -90,6 +90,16 @@ lines() { printf '%s\n' "$@" | sort; }
     [ "$(offers report --predict '')" = "" ]
 }
 
+@test "processes, commands, and what can be forbidden" {
+    [ -x "$BUILD/trace/forkless-trace" ] || skip "there is no forkless-trace"
+    [ "$(offers trace -p $$)" = $$ ]
+    [ "$(offers trace --forbid = '')" = fork ]
+    [ "$(offers trace --duration '')" = "" ]
+    offers trace bas | grep -qx bash
+    touch page
+    [ "$(offers trace -o pa)" = page ]
+}
+
 @test "zsh can read its own" {
     command -v zsh >/dev/null || skip "there is no zsh"
     zsh -n "$SOURCE/docs/completions/_forkless"

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "clock.h"
+#include "images.h"
 #include "symbols.h"
 #include "unwind.h"
 
@@ -40,10 +41,14 @@ struct program {
 
 struct callers {
     struct program programs[PROGRAMS];
+    struct images *images; /* NULL: a program that has ended has no names */
 };
 
 struct callers *callers_new(void) {
-    return calloc(1, sizeof(struct callers));
+    struct callers *s = calloc(1, sizeof *s);
+    if (s)
+        s->images = images_new();
+    return s;
 }
 
 static void forget(struct program *p) {
@@ -60,6 +65,7 @@ void callers_free(struct callers *s) {
         return;
     for (size_t i = 0; i < PROGRAMS; i++)
         forget(&s->programs[i]);
+    images_free(s->images);
     free(s);
 }
 
@@ -68,18 +74,21 @@ static int read_again(struct program *p) {
     return symbols_read(p->symbols);
 }
 
-static void read_first(struct program *p, const struct spawn_created *r) {
+/* The process of that number may be another one by now, or have executed something else. */
+static void read_first(struct program *p, const struct spawn_created *r,
+                       const struct images *images) {
     p->symbols = symbols_new(r->pid);
     int rc = p->symbols ? read_again(p) : -ENOMEM;
+    if (p->symbols && !symbols_know(p->symbols, r->registers[REGISTER_IP]))
+        images_map(images, r->pid, p->symbols);
+    if (p->symbols && symbols_know(p->symbols, r->registers[REGISTER_IP]))
+        return;
     if (rc == -ENOMEM)
         p->why = "no memory";
     else if (rc == -EACCES || rc == -EPERM)
         p->why = "the program cannot be read: CAP_SYS_PTRACE is missing";
-    /* The process of that number may be another one by now, or have executed something else. */
-    else if (rc < 0 || !symbols_know(p->symbols, r->registers[REGISTER_IP]))
+    else
         p->why = "the program had ended";
-    if (!p->why)
-        return;
     symbols_free(p->symbols);
     p->symbols = NULL;
 }
@@ -98,7 +107,7 @@ static struct program *find_program(struct callers *s, const struct spawn_create
     oldest->pid = r->pid;
     oldest->started = r->started;
     oldest->execs = r->execs;
-    read_first(oldest, r);
+    read_first(oldest, r, s->images);
     return oldest;
 }
 
@@ -179,14 +188,59 @@ static bool knows_all(const struct program *p, const uint64_t *calls, size_t cou
     return true;
 }
 
-static const struct trail *unwind_anew(struct program *p, const struct spawn_created *r) {
-    uint64_t calls[TRAIL_MOST];
-    const char *names[TRAIL_MOST];
+static bool is_call(const struct program *p, uint64_t address) {
+    return symbols_know(p->symbols, address - 1);
+}
+
+/*
+ * Wrappers of clone and vfork say nothing about their frames behind the system call, where their
+ * child has another stack. They have no frame of their own: the return address is where the stack
+ * pointer points to, or in a register where it is kept from that child.
+ */
+static bool step_out(const struct program *p, struct stack *stack) {
+#if defined(__x86_64__)
+    uint64_t *registers = stack->registers, word = 0;
+    static const int keepers[] = {5, 1, 12}; /* rdi: glibc, rdx: musl, r12: Go */
+    if (stack->size >= sizeof word)
+        memcpy(&word, stack->bytes, sizeof word);
+    if (word && is_call(p, word)) {
+        registers[REGISTER_SP] += sizeof word;
+        stack->bytes = (const char *)stack->bytes + sizeof word;
+        stack->size -= sizeof word;
+        registers[REGISTER_IP] = word - 1;
+        return true;
+    }
+    for (size_t i = 0; i < sizeof keepers / sizeof *keepers; i++)
+        if (is_call(p, registers[keepers[i]])) {
+            registers[REGISTER_IP] = registers[keepers[i]] - 1;
+            return true;
+        }
+    return false;
+#else
+    enum { LINK = 30 };
+    if (!is_call(p, stack->registers[LINK]))
+        return false;
+    stack->registers[REGISTER_IP] = stack->registers[LINK] - 1;
+    return true;
+#endif
+}
+
+static size_t unwind_call(const struct program *p, const struct spawn_created *r, uint64_t *calls) {
     struct stack stack = {.bytes = r->stack, .size = r->stack_length};
     memcpy(stack.registers, r->registers, sizeof stack.registers);
     size_t count = unwind(p->symbols, &stack, calls, TRAIL_MOST);
+    bool lost = count < 2 || !symbols_know(p->symbols, calls[1]);
+    if (lost && step_out(p, &stack))
+        count = 1 + unwind(p->symbols, &stack, calls + 1, TRAIL_MOST - 1);
+    return count;
+}
+
+static const struct trail *unwind_anew(struct program *p, const struct spawn_created *r) {
+    uint64_t calls[TRAIL_MOST];
+    const char *names[TRAIL_MOST];
+    size_t count = unwind_call(p, r, calls);
     if (!knows_all(p, calls, count) && now_ns() - p->read_at > READ_AGAIN_NS && read_again(p) == 0)
-        count = unwind(p->symbols, &stack, calls, TRAIL_MOST);
+        count = unwind_call(p, r, calls);
     for (size_t i = 0; i < count; i++)
         names[i] = symbols_name(p->symbols, calls[i]);
     const struct trail *trail = trail_get(names, count);
@@ -206,6 +260,7 @@ const struct trail *callers_trail(struct callers *s, const struct spawn_created 
         *why = "not copied";
     if (*why)
         return NULL;
+    images_advance(s->images, r->asked + r->took);
     struct program *p = find_program(s, r);
     p->used_at = now_ns();
     if (!p->symbols) {
@@ -218,4 +273,8 @@ const struct trail *callers_trail(struct callers *s, const struct spawn_created 
     if (!trail)
         *why = "no memory";
     return trail;
+}
+
+void callers_advance(struct callers *s, uint64_t until) {
+    images_advance(s->images, until);
 }

@@ -2,6 +2,8 @@
 #ifndef CALLERS_H
 #define CALLERS_H
 
+#include <stdint.h>
+
 #include "spawns.h"
 #include "trail.h"
 
@@ -13,5 +15,9 @@ void callers_free(struct callers *);
 
 /* Who made this creation; NULL: that cannot be said, and `why` is set. */
 const struct trail *callers_trail(struct callers *, const struct spawn_created *, const char **why);
+
+/* Takes in what programs have mapped until then, which may be lost else: before its trails are
+ * asked for in the order of time. CLOCK_MONOTONIC, ns. */
+void callers_advance(struct callers *, uint64_t until);
 
 #endif

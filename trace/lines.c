@@ -15,6 +15,14 @@ void lines_begin(void) {
     printf("%-8s %9s  %-11s  %s\n", "TIME", "CALL", "KIND", "PROCESS > CHILD");
 }
 
+/* Behind what libc has no names for stands the function that the program called. */
+static size_t skip_nameless(const struct trail *trail) {
+    size_t i = 0;
+    while (i < trail->count && strstr(trail->names[i], "+0x"))
+        i++;
+    return i < trail->count ? i : 0;
+}
+
 void lines_print_trail(const char *lead, const struct trail *trail, const char *why, size_t most) {
     char text[1800];
     size_t used = 0;
@@ -22,11 +30,13 @@ void lines_print_trail(const char *lead, const struct trail *trail, const char *
         print_words(lead, "stack unknown: %s", why ? why : "not copied");
         return;
     }
-    size_t shown = trail->count > most ? most : trail->count;
-    for (size_t i = 0; i < shown && used < sizeof text; i++)
-        used += (size_t)snprintf(text + used, sizeof text - used, "%s%.128s", i ? " < " : "",
-                                 trail->names[i]);
-    print_words(lead, "%s%s", text, trail->count > shown ? " < ..." : "");
+    size_t first = skip_nameless(trail), last = first + most;
+    if (last > trail->count)
+        last = trail->count;
+    for (size_t i = first; i < last && used < sizeof text; i++)
+        used += (size_t)snprintf(text + used, sizeof text - used, "%s%.128s",
+                                 i > first ? " < " : "", trail->names[i]);
+    print_words(lead, "%s%s", text, trail->count > last ? " < ..." : "");
 }
 
 static void print_time(int64_t monotonic) {

@@ -108,6 +108,11 @@ static void settle(void *trace, const struct creation *c) {
         t->failed = complain(INTERNAL, "no memory");
 }
 
+static void flush(struct trace *t) {
+    if (!t->failed && (fflush(stdout) || ferror(stdout)))
+        t->failed = finish_output(OK);
+}
+
 /* ---- how long it goes on ---- */
 
 static void stop_at(struct trace *t, int64_t when) {
@@ -158,9 +163,10 @@ static void follow_events(struct trace *t) {
         stop_at(t, began + (int64_t)t->options.duration);
     while (goes_on(t)) {
         wait_a_little(t);
+        uint64_t now = (uint64_t)now_ns();
         probe_take(t->probe);
-        if (!t->failed && (fflush(stdout) || ferror(stdout)))
-            t->failed = finish_output(OK);
+        callers_advance(t->callers, now);
+        flush(t);
     }
     if (t->failed)
         return;
@@ -171,13 +177,13 @@ static void follow_events(struct trace *t) {
 /* ---- what is said at the beginning and at the end ---- */
 
 /* From here on nothing is missed. */
-static void tell_begin(const struct trace *t) {
+static void tell_begin(struct trace *t) {
     if (t->options.json)
         json_print(json_pack("{s:s,s:i,s:I}", "event", "begin", "schema", 1, "time",
                              (json_int_t)clock_ns(CLOCK_REALTIME)));
     else if (!t->options.summary && !t->options.forbid)
         lines_begin();
-    fflush(stdout);
+    flush(t);
 }
 
 static void tell_lost(const struct trace *t, const struct spawn_lost *lost) {

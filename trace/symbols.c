@@ -38,7 +38,7 @@ static char no_paths[] = "";
 static char *debug_paths = no_paths;
 static const Dwfl_Callbacks callbacks = {
     .find_elf = dwfl_linux_proc_find_elf, /* never asked: each file is given with its descriptor */
-    .find_debuginfo = dwfl_standard_find_debuginfo,
+    .find_debuginfo = dwfl_build_id_find_debuginfo,
     .debuginfo_path = &debug_paths,
 };
 
@@ -97,8 +97,9 @@ static bool bias_of(int fd, const struct mapping *m, uint64_t *bias) {
         elf_getphdrnum(elf, &headers);
     for (size_t i = 0; i < headers && !found; i++) {
         GElf_Phdr header;
+        /* The first page of the code may hold the end of the segment before it. */
         if (!gelf_getphdr(elf, (int)i, &header) || header.p_type != PT_LOAD ||
-            m->offset + (m->end - m->start) <= header.p_offset ||
+            !(header.p_flags & PF_X) || m->offset + (m->end - m->start) <= header.p_offset ||
             m->offset >= header.p_offset + header.p_filesz)
             continue;
         *bias = m->start - m->offset + header.p_offset - header.p_vaddr;

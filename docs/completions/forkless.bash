@@ -68,6 +68,16 @@ _forkless_report() {
     esac
 }
 
+_forkless_trace() {
+    case $previous in
+    -p | --pid) _forkless_words "$(cd /proc && echo [0-9]*)" ;;
+    -f | --forbid) _forkless_words fork ;;
+    -o | --output) _forkless_files "" ;;
+    -l | --longer-than | -d | --duration | -n | --count) ;;
+    *) mapfile -t COMPREPLY < <(compgen -c -- "$cur" | sort -u) ;;
+    esac
+}
+
 _forkless() {
     local program=${COMP_WORDS[0]} cur=${COMP_WORDS[COMP_CWORD]} previous=
     [ "$COMP_CWORD" -eq 0 ] || previous=${COMP_WORDS[COMP_CWORD - 1]}
@@ -91,6 +101,7 @@ _forkless() {
     bench/*) _forkless_bench ;;
     compare/*) _forkless_compare ;;
     report/*) _forkless_report ;;
+    trace/*) _forkless_trace ;;
     *) _forkless_files "" ;;
     esac
 }

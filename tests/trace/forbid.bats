@@ -20,7 +20,7 @@ load trace
     run -5 "$FORKLESS_TRACE" --forbid fork -o found -- sh -c "'$CREATOR' fork-exec 1 100000; exit 0"
     grep -qE '_Fork < .*fork_exec < main' found
     run -5 "$FORKLESS_TRACE" --forbid fork -o found -- bash -c '/bin/true; exit 0'
-    grep -q '^         instead: a shell forks' found
+    grep -q '^         instead: bash forks' found
 }
 
 @test "forbidden: what cannot be told is no pass" {

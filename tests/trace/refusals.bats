@@ -46,8 +46,8 @@ load trace
 @test "an output that is closed, full, or that nobody reads any more" {
     run -1 bash -c '"$FORKLESS_TRACE" >&-'
     [ "$output" = "forkless-trace: standard output is closed" ]
-    run -1 "$FORKLESS_TRACE" -o /dev/full -- "$CREATOR" vfork 3
-    [[ $output == *"forkless-trace: standard output cannot be written: No space left on device" ]]
+    run -1 "$FORKLESS_TRACE" -o /dev/full -- true
+    [ "$output" = "forkless-trace: standard output cannot be written: No space left on device" ]
     # It notices without anything to write.
     run -1 bash -c 'set -o pipefail; "$FORKLESS_TRACE" --json --duration 20s -p $$ | true'
     [ "$output" = "forkless-trace: standard output cannot be written: nobody reads it" ]
