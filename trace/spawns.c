@@ -146,7 +146,7 @@ static void wait_a_little(struct trace *t) {
         stop_at(t, now_ns());
     }
     if (polled[2].revents & POLLERR)
-        t->failed = complain(INTERNAL, "standard output cannot be written: nobody reads it");
+        t->failed = complain(INTERNAL, "standard output cannot be written: %s", strerror(EPIPE));
 }
 
 static bool goes_on(struct trace *t) {

@@ -50,5 +50,5 @@ load trace
     [ "$output" = "forkless-trace: standard output cannot be written: No space left on device" ]
     # It notices without anything to write.
     run -1 bash -c 'set -o pipefail; "$FORKLESS_TRACE" --json --duration 20s -p $$ | true'
-    [ "$output" = "forkless-trace: standard output cannot be written: nobody reads it" ]
+    [ "$output" = "forkless-trace: standard output cannot be written: Broken pipe" ]
 }
