@@ -44,9 +44,9 @@ struct callers {
     struct images *images; /* NULL: a program that has ended has no names */
 };
 
-struct callers *callers_new(void) {
+struct callers *callers_new(bool all) {
     struct callers *s = calloc(1, sizeof *s);
-    if (s)
+    if (s && all)
         s->images = images_new();
     return s;
 }
@@ -257,7 +257,7 @@ const struct trail *callers_trail(struct callers *s, const struct spawn_created 
     else if (r->ended)
         *why = "the caller had ended";
     else if (r->stack_length == 0)
-        *why = "not copied";
+        *why = "left out: more came than could be read";
     if (*why)
         return NULL;
     images_advance(s->images, r->asked + r->took);

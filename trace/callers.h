@@ -2,6 +2,7 @@
 #ifndef CALLERS_H
 #define CALLERS_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "spawns.h"
@@ -9,8 +10,9 @@
 
 struct callers;
 
-/* NULL: no memory. */
-struct callers *callers_new(void);
+/* NULL: no memory. `all`: also of programs that end before they can be read, for a price: the
+ * kernel tells of each file that any program maps. */
+struct callers *callers_new(bool all);
 void callers_free(struct callers *);
 
 /* Who made this creation; NULL: that cannot be said, and `why` is set. */

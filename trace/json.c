@@ -71,8 +71,7 @@ json_t *json_creation(const struct creation *c) {
         json_object_set_new(line, "stack", stack);
     } else {
         json_object_set_new(line, "stack", json_null());
-        json_object_set_new(line, "no_stack",
-                            json_string(c->no_trail ? c->no_trail : "not copied"));
+        json_object_set_new(line, "no_stack", json_string(c->no_trail ? c->no_trail : "unknown"));
     }
     return line;
 }

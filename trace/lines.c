@@ -27,7 +27,7 @@ void lines_print_trail(const char *lead, const struct trail *trail, const char *
     char text[1800];
     size_t used = 0;
     if (!trail) {
-        print_words(lead, "stack unknown: %s", why ? why : "not copied");
+        print_words(lead, "stack unknown: %s", why ? why : "nobody knows why");
         return;
     }
     size_t first = skip_nameless(trail), last = first + most;

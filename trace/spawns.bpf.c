@@ -13,7 +13,7 @@ enum {
     CLONE_THREAD = 0x00010000,
     CLONE_VM = 0x00000100,
     CLONE_VFORK = 0x00004000,
-    RING = 4 << 20,
+    RING = 8 << 20,
     LEVELS = 32,                    /* of pid namespaces; MAX_PID_NS_LEVEL */
     PROC_PID_INIT_INO = 0xeffffffc, /* the first one */
     WAKE_NS = 4 * 1000 * 1000,
@@ -40,8 +40,11 @@ struct call {
 
 struct child {
     __u64 id;
+};
+
+struct attempt {
     __s32 error;
-    char tried[SPAWN_PATH];
+    char path[SPAWN_PATH];
 };
 
 struct {
@@ -60,11 +63,19 @@ struct {
 /* By process: those that have neither exec'd nor ended. */
 struct {
     __uint(type, BPF_MAP_TYPE_HASH);
-    __uint(map_flags, BPF_F_NO_PREALLOC);
     __uint(max_entries, 1 << 15);
     __type(key, __s32);
     __type(value, struct child);
 } children SEC(".maps");
+
+/* The last exec of these that failed. */
+struct {
+    __uint(type, BPF_MAP_TYPE_HASH);
+    __uint(map_flags, BPF_F_NO_PREALLOC);
+    __uint(max_entries, 1 << 15);
+    __type(key, __s32);
+    __type(value, struct attempt);
+} attempts SEC(".maps");
 
 /* The processes that are followed. */
 struct {
@@ -74,6 +85,14 @@ struct {
     __type(key, __s32);
     __type(value, __u8);
 } tree SEC(".maps");
+
+/* By process: when it began and the count of its execs, at its last creation. */
+struct {
+    __uint(type, BPF_MAP_TYPE_LRU_HASH);
+    __uint(max_entries, 1 << 12);
+    __type(key, __s32);
+    __type(value, __u64);
+} known SEC(".maps");
 
 /* A record with its stack is too large for a BPF program's own stack. */
 struct {
@@ -112,9 +131,9 @@ static __u64 next_id(void) {
 
 /* A tracer that sleeps is woken for the first record in a while, and reads more often than the ring
  * fills: wakes cost the programs that are traced more than all else here. */
-static __u64 wake_flag(void) {
+static __u64 wake_flag(bool soon) {
     __u64 now = bpf_ktime_get_ns();
-    if (now - last_wake < WAKE_NS)
+    if (!soon && now - last_wake < WAKE_NS)
         return BPF_RB_NO_WAKEUP;
     last_wake = now;
     return BPF_RB_FORCE_WAKEUP;
@@ -299,6 +318,15 @@ static bool is_restart(long returned) {
     return returned <= -ERESTARTSYS && returned >= -ERESTART_RESTARTBLOCK;
 }
 
+/* Its names can be read only as long as it lives: the tracer is woken for its first creation. */
+static bool is_new_program(const struct spawn_created *r) {
+    __u64 now = r->started + r->execs, *before = bpf_map_lookup_elem(&known, &r->pid);
+    if (before && *before == now)
+        return false;
+    bpf_map_update_elem(&known, &r->pid, &now, BPF_ANY);
+    return true;
+}
+
 /* `regs` is NULL when the caller has ended. */
 static void end_call(struct task_struct *task, struct call *call, struct pt_regs *regs,
                      long returned) {
@@ -320,30 +348,54 @@ static void end_call(struct task_struct *task, struct call *call, struct pt_regs
     if (length > SPAWN_STACK) /* for the verifier */
         length = SPAWN_STACK;
     r->stack_length = length;
-    if (bpf_ringbuf_output(&records, r, sizeof *r + length, wake_flag()))
+    if (bpf_ringbuf_output(&records, r, sizeof *r + length, wake_flag(length && is_new_program(r))))
         __sync_fetch_and_add(&lost.records, 1);
 }
 
 /* ---- what the child did first ---- */
 
-static void tell_then(struct child *child, __u32 did, __s32 status, const char *path) {
+static struct spawn_then *begin_then(const struct child *child, __u32 did) {
     struct spawn_then *r = bpf_ringbuf_reserve(&records, sizeof *r, 0);
     if (!r) {
         __sync_fetch_and_add(&lost.records, 1);
-        return;
+        return NULL;
     }
     r->event = SPAWN_THEN;
     r->did = did;
     r->id = child->id;
     r->when = bpf_ktime_get_ns();
-    r->status = status;
-    r->error = child->error;
+    r->status = r->error = 0;
     r->path[0] = '\0';
-    if (did == DID_EXEC)
-        bpf_probe_read_kernel_str(r->path, sizeof r->path, path);
-    else
-        __builtin_memcpy(r->path, child->tried, sizeof r->path);
-    bpf_ringbuf_submit(r, wake_flag());
+    return r;
+}
+
+static void tell_exec(const struct child *child, const char *path) {
+    struct spawn_then *r = begin_then(child, DID_EXEC);
+    if (!r)
+        return;
+    bpf_probe_read_kernel_str(r->path, sizeof r->path, path);
+    bpf_ringbuf_submit(r, wake_flag(false));
+}
+
+static void tell_exit(const struct child *child, __s32 pid, __s32 status) {
+    struct spawn_then *r = begin_then(child, DID_EXIT);
+    if (!r)
+        return;
+    struct attempt *attempt = bpf_map_lookup_elem(&attempts, &pid);
+    r->status = status;
+    if (attempt) {
+        r->error = attempt->error;
+        __builtin_memcpy(r->path, attempt->path, sizeof r->path);
+    }
+    bpf_ringbuf_submit(r, wake_flag(false));
+}
+
+static void note_attempt(__s32 pid, __s32 error, const char *path) {
+    struct attempt attempt = {.error = error};
+    if (!bpf_map_lookup_elem(&children, &pid))
+        return;
+    bpf_probe_read_user_str(attempt.path, sizeof attempt.path, path);
+    keep(&attempts, &pid, &attempt);
 }
 
 /* ---- where the kernel calls us ---- */
@@ -354,16 +406,8 @@ int BPF_PROG(enter, struct pt_regs *regs, long nr) {
     if (!is_of_interest(nr))
         return 0;
     struct task_struct *task = bpf_get_current_task_btf();
-    bool compat = is_compat(task);
-    if (is_creation(regs, nr, compat, &asked)) {
+    if (is_creation(regs, nr, is_compat(task), &asked))
         begin_call(task, &asked);
-    } else if (is_exec(nr, compat)) {
-        __s32 pid = process_number(task);
-        struct child *child = bpf_map_lookup_elem(&children, &pid);
-        if (child)
-            bpf_probe_read_user_str(child->tried, sizeof child->tried,
-                                    executed_path(regs, nr, compat));
-    }
     return 0;
 }
 
@@ -384,10 +428,7 @@ int BPF_PROG(leave, struct pt_regs *regs, long returned) {
             end_call(task, call, regs, returned);
         bpf_map_delete_elem(&calls, &tid);
     } else if (returned < 0 && is_exec(nr, compat)) {
-        __s32 pid = process_number(task);
-        struct child *child = bpf_map_lookup_elem(&children, &pid);
-        if (child)
-            child->error = (__s32)-returned;
+        note_attempt(process_number(task), (__s32)-returned, executed_path(regs, nr, compat));
     }
     return 0;
 }
@@ -420,8 +461,9 @@ int BPF_PROG(executed, struct task_struct *task, int old_pid, struct linux_binpr
     struct child *child = bpf_map_lookup_elem(&children, &pid);
     if (!child)
         return 0;
-    tell_then(child, DID_EXEC, 0, binary->filename);
+    tell_exec(child, binary->filename);
     bpf_map_delete_elem(&children, &pid);
+    bpf_map_delete_elem(&attempts, &pid);
     return 0;
 }
 
@@ -438,8 +480,9 @@ int BPF_PROG(ended, struct task_struct *task) {
         return 0;
     struct child *child = bpf_map_lookup_elem(&children, &pid);
     if (child) {
-        tell_then(child, DID_EXIT, task->exit_code, NULL);
+        tell_exit(child, pid, task->exit_code);
         bpf_map_delete_elem(&children, &pid);
+        bpf_map_delete_elem(&attempts, &pid);
     }
     if (!whole_host)
         bpf_map_delete_elem(&tree, &pid);

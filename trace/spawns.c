@@ -304,7 +304,8 @@ static int prepare(struct trace *t) {
         code = take_signals(t);
     if (code != OK)
         return code;
-    t->callers = callers_new();
+    /* A command may consist of programs that end at once; a host should not be slowed down. */
+    t->callers = callers_new(t->options.command);
     t->creations = creations_new(&audience);
     if (!t->callers || !t->creations)
         return complain(INTERNAL, "no memory");
