@@ -51,7 +51,7 @@ int kernel_check(void) {
                         TYPES, strerror(errno));
     int map = bpf_map_create(BPF_MAP_TYPE_RINGBUF, "probe", 0, 0, (__u32)getpagesize(), NULL);
     if (map < 0 && errno == EINVAL)
-        return complain(UNSUPPORTED, "this kernel has no BPF ring buffer: Linux 5.12 or newer is "
+        return complain(UNSUPPORTED, "this kernel has no BPF ring buffer: Linux 5.18 or newer is "
                                      "needed");
     if (map < 0)
         return kernel_refused("bpf(2)", errno);

@@ -1,6 +1,6 @@
 /*
  * Each creation of a process: the call with its caller's memory and stack, and what the child did
- * first. Needs Linux 5.8 (ring buffer), and the kernel's types (BTF).
+ * first. Needs Linux 5.18 (bpf_map_lookup_percpu_elem), and the kernel's types (BTF).
  */
 #include "resident.bpf.h"
 #include "types.bpf.h"
