@@ -2,6 +2,7 @@
  * Each creation of a process: the call with its caller's memory and stack, and what the child did
  * first. Needs Linux 5.18 (bpf_map_lookup_percpu_elem), and the kernel's types (BTF).
  */
+#include "creating.bpf.h"
 #include "resident.bpf.h"
 #include "types.bpf.h"
 #include "user.bpf.h"
@@ -146,108 +147,6 @@ static void keep(void *map, const void *key, const void *value) {
 
 static bool is_followed(__s32 pid) {
     return whole_host ? pid != (__s32)tracer : bpf_map_lookup_elem(&tree, &pid) != NULL;
-}
-
-/* ---- what differs between architectures ---- */
-
-struct asked {
-    __u32 call;
-    unsigned long first; /* argument */
-};
-
-#if defined(__TARGET_ARCH_x86)
-
-enum { NR_CLONE = 56, NR_FORK = 57, NR_VFORK = 58, NR_EXECVE = 59, NR_EXECVEAT = 322 };
-enum { COMPAT_EXECVEAT = 358 };
-
-static bool is_compat(struct task_struct *task) {
-    enum { TS_COMPAT = 2 };
-    return task->thread_info.status & TS_COMPAT;
-}
-
-static unsigned long argument(struct pt_regs *regs, bool compat, int which) {
-    if (compat)
-        return which ? regs->cx : regs->bx;
-    return which ? regs->si : regs->di;
-}
-
-static long call_number(struct pt_regs *regs) {
-    return (long)regs->orig_ax;
-}
-
-#elif defined(__TARGET_ARCH_arm64)
-
-enum { NR_CLONE = 220, NR_FORK = -2, NR_VFORK = -3, NR_EXECVE = 221, NR_EXECVEAT = 281 };
-enum { COMPAT_EXECVEAT = 387 };
-
-static bool is_compat(struct task_struct *task) {
-    enum { TIF_32BIT = 22 };
-    return task->thread_info.flags >> TIF_32BIT & 1;
-}
-
-static unsigned long argument(struct pt_regs *regs, bool compat, int which) {
-    (void)compat;
-    return which ? regs->regs[1] : regs->regs[0];
-}
-
-static long call_number(struct pt_regs *regs) {
-    return regs->syscallno;
-}
-
-#endif
-
-/* The same on both. */
-enum {
-    COMPAT_FORK = 2,
-    COMPAT_EXECVE = 11,
-    COMPAT_CLONE = 120,
-    COMPAT_VFORK = 190,
-    NR_CLONE3 = 435
-};
-
-/* Each system call of the host comes through here: most leave at once. */
-static bool is_of_interest(long nr) {
-    switch (nr) {
-    case NR_CLONE:
-    case NR_FORK:
-    case NR_VFORK:
-    case NR_EXECVE:
-    case NR_EXECVEAT:
-    case NR_CLONE3:
-    case COMPAT_FORK:
-    case COMPAT_VFORK:
-    case COMPAT_CLONE:
-    case COMPAT_EXECVE:
-    case COMPAT_EXECVEAT:
-        return true;
-    default:
-        return false;
-    }
-}
-
-/* Which creation a system call asks for, if it does. */
-static bool is_creation(struct pt_regs *regs, long nr, bool compat, struct asked *asked) {
-    if (nr == (compat ? COMPAT_FORK : NR_FORK))
-        asked->call = CALL_FORK;
-    else if (nr == (compat ? COMPAT_VFORK : NR_VFORK))
-        asked->call = CALL_VFORK;
-    else if (nr == (compat ? COMPAT_CLONE : NR_CLONE))
-        asked->call = CALL_CLONE;
-    else if (nr == NR_CLONE3)
-        asked->call = CALL_CLONE3;
-    else
-        return false;
-    asked->first = argument(regs, compat, 0);
-    return true;
-}
-
-static bool is_exec(long nr, bool compat) {
-    return nr == (compat ? COMPAT_EXECVE : NR_EXECVE) ||
-           nr == (compat ? COMPAT_EXECVEAT : NR_EXECVEAT);
-}
-
-static const char *executed_path(struct pt_regs *regs, long nr, bool compat) {
-    return (const char *)argument(regs, compat, nr != (compat ? COMPAT_EXECVE : NR_EXECVE));
 }
 
 /* ---- the call ---- */
