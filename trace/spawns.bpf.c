@@ -31,6 +31,7 @@ volatile bool launching;
 struct spawn_lost lost;
 
 static __u64 last_id, last_wake;
+static bool any_attempts; /* few programs fail to exec: most need not look for theirs */
 
 struct call {
     __u64 asked, id, flags, rss, page_tables;
@@ -280,7 +281,7 @@ static void tell_exit(const struct child *child, __s32 pid, __s32 status) {
     struct spawn_then *r = begin_then(child, DID_EXIT);
     if (!r)
         return;
-    struct attempt *attempt = bpf_map_lookup_elem(&attempts, &pid);
+    struct attempt *attempt = any_attempts ? bpf_map_lookup_elem(&attempts, &pid) : NULL;
     r->status = status;
     if (attempt) {
         r->error = attempt->error;
@@ -294,7 +295,14 @@ static void note_attempt(__s32 pid, __s32 error, const char *path) {
     if (!bpf_map_lookup_elem(&children, &pid))
         return;
     bpf_probe_read_user_str(attempt.path, sizeof attempt.path, path);
+    any_attempts = true;
     keep(&attempts, &pid, &attempt);
+}
+
+static void forget_child(__s32 pid) {
+    bpf_map_delete_elem(&children, &pid);
+    if (any_attempts)
+        bpf_map_delete_elem(&attempts, &pid);
 }
 
 /* ---- where the kernel calls us ---- */
@@ -361,8 +369,7 @@ int BPF_PROG(executed, struct task_struct *task, int old_pid, struct linux_binpr
     if (!child)
         return 0;
     tell_exec(child, binary->filename);
-    bpf_map_delete_elem(&children, &pid);
-    bpf_map_delete_elem(&attempts, &pid);
+    forget_child(pid);
     return 0;
 }
 
@@ -380,8 +387,7 @@ int BPF_PROG(ended, struct task_struct *task) {
     struct child *child = bpf_map_lookup_elem(&children, &pid);
     if (child) {
         tell_exit(child, pid, task->exit_code);
-        bpf_map_delete_elem(&children, &pid);
-        bpf_map_delete_elem(&attempts, &pid);
+        forget_child(pid);
     }
     if (!whole_host)
         bpf_map_delete_elem(&tree, &pid);
