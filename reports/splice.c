@@ -4,9 +4,9 @@
 #include "memory.h"
 #include "output.h"
 #include "page.h"
+#include "picture.h"
 #include "render.h"
 #include "replace.h"
-#include "style.h"
 
 #include <errno.h>
 #include <libgen.h>
@@ -184,14 +184,7 @@ static bool write_picture(struct splicing *splicing) {
     char *file = sentence("%s/%s", dirname(folder), splicing->picture);
     size_t length;
     FILE *out = must(open_memstream(&svg, &length));
-    const char *inside = strchr(splicing->svg, '>') + 1;
-    fprintf(out, "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"640\" %.*s\n<style>:root{%s}\n",
-            (int)(inside - splicing->svg - (long)strlen("<svg ")), splicing->svg + strlen("<svg "),
-            light_colours);
-    fprintf(out,
-            "@media(prefers-color-scheme:dark){:root{%s}}\n%s\n.plot{background:var(--paper)}"
-            "</style>%s",
-            dark_colours, picture_style, inside);
+    picture_write(out, splicing->svg);
     fclose(out);
     bool good = replace_file(file, must(svg), length, splicing->error);
     free(svg);

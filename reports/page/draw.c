@@ -3,6 +3,7 @@
 #include "escape.h"
 #include "gnuplot.h"
 #include "memory.h"
+#include "style.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -253,4 +254,14 @@ char *picture_draw(const struct picture *picture, char **why) {
     fclose(out);
     free(plot);
     return must(svg);
+}
+
+void picture_write(FILE *out, const char *svg) {
+    const char *inside = strchr(svg, '>') + 1;
+    fprintf(out, "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"640\" %.*s\n<style>:root{%s}\n",
+            (int)(inside - svg - (long)strlen("<svg ")), svg + strlen("<svg "), light_colours);
+    fprintf(out,
+            "@media(prefers-color-scheme:dark){:root{%s}}\n%s\n.plot{background:var(--paper)}"
+            "</style>%s",
+            dark_colours, picture_style, inside);
 }

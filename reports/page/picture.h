@@ -3,6 +3,7 @@
 #include "run.h"
 
 #include <stdbool.h>
+#include <stdio.h>
 
 /* A plot: gnuplot draws axes, lines and intervals; the points and the legend are ours. */
 
@@ -66,4 +67,6 @@ double on_log(double ns);
 
 /* The picture as an SVG element, malloced; NULL without gnuplot, and *why says so. */
 char *picture_draw(const struct picture *picture, char **why);
+/* That element as a file of its own, light and dark. */
+void picture_write(FILE *out, const char *svg);
 void picture_clear(struct picture *picture);
