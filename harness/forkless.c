@@ -19,6 +19,7 @@ static const struct program {
 } programs[] = {
     {"bench", BENCH_LACKS, "Measures what starting a process costs here"},
     {"compare", COMPARE_LACKS, "Says what differs between two runs, and gates on it"},
+    {"cow", COW_LACKS, "Shows what makes processes copy memory that they share"},
     {"doctor", DOCTOR_LACKS, "Says what colours figures here, and what a process pays for a child"},
     {"report", REPORT_LACKS, "Says what a run of bench found"},
     {"trace", TRACE_LACKS, "Shows who creates processes here, how, and what it costs them"},

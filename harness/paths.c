@@ -64,7 +64,8 @@ bool path_program(const char *name, char *out, size_t size) {
     char file[256], built[FOLDER];
     static const struct {
         const char *name, *folder;
-    } elsewhere[] = {{"compare", "reports"}, {"report", "reports"}, {"trace", "trace"}};
+    } elsewhere[] = {
+        {"compare", "reports"}, {"cow", "trace"}, {"report", "reports"}, {"trace", "trace"}};
     const char *folder = "harness";
     for (size_t i = 0; i < sizeof elsewhere / sizeof *elsewhere; i++)
         if (strcmp(name, elsewhere[i].name) == 0)

@@ -100,6 +100,15 @@ lines() { printf '%s\n' "$@" | sort; }
     [ "$(offers trace -o pa)" = page ]
 }
 
+@test "processes and commands for cow" {
+    [ -x "$BUILD/trace/forkless-cow" ] || skip "there is no forkless-cow"
+    touch a.svg
+    offers cow -p '' | grep -qx "$$"
+    [ "$(offers cow --svg '')" = a.svg ]
+    offers cow ca | grep -qx cat
+    [ "$(offers cow --duration '')" = "" ]
+}
+
 @test "zsh can read its own" {
     command -v zsh >/dev/null || skip "there is no zsh"
     zsh -n "$SOURCE/docs/completions/_forkless"

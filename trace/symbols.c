@@ -28,6 +28,7 @@ struct symbols {
     Dwfl *dwfl;
     struct part *parts;
     size_t used, room;
+    uint64_t version;
     void *names; /* a tree of struct name */
 };
 
@@ -42,11 +43,14 @@ static const Dwfl_Callbacks callbacks = {
     .debuginfo_path = &debug_paths,
 };
 
+static uint64_t last_version;
+
 struct symbols *symbols_new(pid_t pid) {
     struct symbols *s = calloc(1, sizeof *s);
     if (!s)
         return NULL;
     s->pid = pid;
+    s->version = ++last_version;
     s->dwfl = dwfl_begin(&callbacks);
     if (s->dwfl)
         return s;
@@ -156,6 +160,7 @@ void symbols_map(struct symbols *s, const struct mapping *m) {
     if (!part.path)
         return;
     forget_names(s);
+    s->version = ++last_version;
     make_place(s, m->start, m->end);
     int fd = mapping_open(s->pid, m);
     if (fd >= 0 && bias_of(fd, m, &part.bias) && !is_module(s, &part))
@@ -163,6 +168,23 @@ void symbols_map(struct symbols *s, const struct mapping *m) {
     else if (fd >= 0)
         close(fd);
     s->parts[s->used++] = part;
+}
+
+struct symbols *symbols_copy(const struct symbols *s, pid_t pid) {
+    struct symbols *copy = symbols_new(pid);
+    for (size_t i = 0; copy && i < s->used; i++) {
+        const struct part *part = &s->parts[i];
+        symbols_map(copy, &(struct mapping){.start = part->start,
+                                            .end = part->end,
+                                            .offset = part->offset,
+                                            .inode = part->inode,
+                                            .path = part->path});
+    }
+    return copy;
+}
+
+uint64_t symbols_version(const struct symbols *s) {
+    return s->version;
 }
 
 static void map_code(void *symbols, const struct mapping *m) {

@@ -15,6 +15,10 @@ struct symbols;
 /* NULL: no memory. */
 struct symbols *symbols_new(pid_t pid);
 void symbols_free(struct symbols *);
+/* The same, for another process that has the same mapped. */
+struct symbols *symbols_copy(const struct symbols *, pid_t pid);
+/* No other has the same number, nor has this one once something was added to it. */
+uint64_t symbols_version(const struct symbols *);
 
 /* Adds what the process can execute now. 0 or -errno. */
 int symbols_read(struct symbols *);

@@ -45,10 +45,22 @@ struct percpu_counter {
 };
 
 struct mm_struct {
+    unsigned long *pgd;
+    unsigned long task_size, start_brk, brk, start_stack;
     atomic_long_t pgtables_bytes;
     int map_count;
-    unsigned long start_stack;
     struct percpu_counter rss_stat[4];
+};
+
+/* Counts how often the mappings were locked to be changed; Linux 6.13, and 6.4 to 6.12. */
+struct seqcount {
+    unsigned sequence;
+};
+struct mm_struct___seqcount {
+    struct seqcount mm_lock_seq;
+};
+struct mm_struct___number {
+    int mm_lock_seq;
 };
 
 /* Before Linux 6.2. */
@@ -71,6 +83,8 @@ struct thread_info {
 
 struct task_struct {
     struct thread_info thread_info;
+    unsigned flags;
+    struct task_struct *real_parent;
     int exit_code;
     int pid, tgid;
     struct task_struct *group_leader;
@@ -83,6 +97,50 @@ struct task_struct {
 
 struct bpf_array {
     void *pptrs[1];
+};
+
+struct qstr {
+    const unsigned char *name;
+};
+
+struct super_block {
+    __u32 s_dev;
+};
+
+struct inode {
+    unsigned long i_ino;
+    struct super_block *i_sb;
+};
+
+struct dentry {
+    struct qstr d_name;
+};
+
+struct path {
+    struct dentry *dentry;
+};
+
+struct file {
+    struct inode *f_inode;
+    struct path f_path;
+};
+
+/* Since Linux 5.17. */
+struct anon_vma_name {
+    char name[1];
+};
+
+struct vm_area_struct {
+    unsigned long vm_start, vm_end, vm_flags, vm_pgoff;
+    struct mm_struct *vm_mm;
+    const void *vm_ops;
+    struct file *vm_file;
+    struct anon_vma_name *anon_name;
+};
+
+/* Of an iterator. */
+struct bpf_iter__task {
+    struct task_struct *task;
 };
 
 struct linux_binprm {

@@ -27,6 +27,9 @@ static bool read_word(Dwfl *dwfl, Dwarf_Addr address, Dwarf_Word *word, void *no
     if (at > now->stack->size || now->stack->size - at < sizeof *word)
         return false;
     memcpy(word, (const char *)now->stack->bytes + at, sizeof *word);
+    struct words *words = now->stack->words;
+    if (words && words->used++ < words->most)
+        words->list[words->used - 1] = (struct word){at, *word};
     return true;
 }
 

@@ -59,6 +59,15 @@ _forkless_compare() {
     esac
 }
 
+_forkless_cow() {
+    case $previous in
+    -p | --pid) _forkless_words "$(cd /proc && printf '%s ' [0-9]*)" ;;
+    -s | --svg | -P | --plot) _forkless_files .svg ;;
+    -d | --duration | -i | --interval) ;;
+    *) mapfile -t COMPREPLY < <(compgen -c -- "$cur") ;;
+    esac
+}
+
 _forkless_report() {
     case $previous in
     -f | --format) _forkless_words "text html markdown csv json google-benchmark" ;;
@@ -100,6 +109,7 @@ _forkless() {
     */-*) _forkless_words "$(_forkless_flags "$program" "${COMP_WORDS[1]}")" ;;
     bench/*) _forkless_bench ;;
     compare/*) _forkless_compare ;;
+    cow/*) _forkless_cow ;;
     report/*) _forkless_report ;;
     trace/*) _forkless_trace ;;
     *) _forkless_files "" ;;

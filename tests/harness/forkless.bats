@@ -13,6 +13,7 @@ setup() {
     # shellcheck disable=SC2016
     program bench 'printf "%s\n" "${0##*/}" "$#" "$@"'
     program compare 'exit 6'
+    program cow
     program report 'exit 5'
     program trace
     # shellcheck disable=SC2016
@@ -73,7 +74,7 @@ a b
     for argument in --help '-?' help; do
         run -0 --separate-stderr "$forkless" "$argument"
         [ -z "$stderr" ]
-        [[ $output == *$'\n  bench '*$'\n  compare '*$'\n  doctor '*$'\n  help '*$'\n  report '*$'\n  trace '* ]]
+        [[ $output == *$'\n  bench '*$'\n  compare '*$'\n  cow '*$'\n  doctor '*$'\n  help '*$'\n  report '*$'\n  trace '* ]]
         [[ $output != *"(not here"* ]]
         for line in "${lines[@]}"; do
             [ "${#line}" -le 80 ]
