@@ -31,7 +31,7 @@ static void name_row(struct copies_row *row, const struct cow_mapping *m) {
 }
 
 static void count(struct copies_row *row, const struct cow_mapping *m) {
-    for (int kind = 0; kind < COW_KINDS; kind++)
+    for (unsigned kind = 0; kind < COW_KINDS; kind++)
         for (int by = 0; by < 2; by++)
             row->faults[kind][by] += m->faults[kind][by];
     row->copied += m->copied;
@@ -59,13 +59,13 @@ void copies_add(struct copies *c, const struct cow_key *key, const struct cow_ma
     count(&c->total, m);
 }
 
-__u64 copies_of(const struct copies_row *row, enum cow_kind kind) {
+__u64 copies_of(const struct copies_row *row, unsigned kind) {
     return row->faults[kind][0] + row->faults[kind][1];
 }
 
 static int by_copies(const void *left, const void *right) {
     const struct copies_row *a = left, *b = right;
-    for (int kind = 0; kind < COW_KINDS; kind++)
+    for (unsigned kind = 0; kind < COW_KINDS; kind++)
         if (copies_of(a, kind) != copies_of(b, kind))
             return copies_of(a, kind) < copies_of(b, kind) ? 1 : -1;
     return (a->start > b->start) - (a->start < b->start);

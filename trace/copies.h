@@ -37,7 +37,7 @@ void copies_sort(struct copies *);
 void copies_free(struct copies *);
 
 /* Of one kind: those of programs and those of the kernel for them. */
-__u64 copies_of(const struct copies_row *, enum cow_kind);
+__u64 copies_of(const struct copies_row *, unsigned kind);
 
 void copies_text(const struct copies *, FILE *);
 void copies_folded(const struct copies *, FILE *);

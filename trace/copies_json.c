@@ -12,9 +12,8 @@ static json_t *integer(__u64 value) {
 /* Each kind as [by programs, by the kernel for them] would need explaining: two objects do not. */
 static json_t *describe_faults(const struct copies_row *row) {
     json_t *object = json_object();
-    for (int kind = 0; kind < COW_KINDS; kind++)
-        json_object_set_new(object, copies_kinds[kind],
-                            integer(copies_of(row, (enum cow_kind)kind)));
+    for (unsigned kind = 0; kind < COW_KINDS; kind++)
+        json_object_set_new(object, copies_kinds[kind], integer(copies_of(row, kind)));
     json_object_set_new(object, "copies_by_kernel", integer(row->faults[COW_COPY][1]));
     json_object_set_new(object, "copied_bytes", integer(row->copied));
     return object;

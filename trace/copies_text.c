@@ -23,8 +23,8 @@ static void write_row(FILE *out, const char *name, const struct copies_row *row)
     write_name(out, name, NAME);
     fprintf(out, " %8" PRIu64 " %7" PRIu64, (uint64_t)copies_of(row, COW_COPY),
             (uint64_t)row->faults[COW_COPY][1]);
-    for (int kind = COW_REUSE; kind < COW_KINDS; kind++)
-        fprintf(out, " %7" PRIu64, (uint64_t)copies_of(row, (enum cow_kind)kind));
+    for (unsigned kind = COW_REUSE; kind < COW_KINDS; kind++)
+        fprintf(out, " %7" PRIu64, (uint64_t)copies_of(row, kind));
     putc('\n', out);
 }
 
@@ -42,7 +42,7 @@ static void write_mappings(const struct copies *c, FILE *out) {
             write_row(out, name, row);
             continue;
         }
-        for (int kind = 0; kind < COW_KINDS; kind++)
+        for (unsigned kind = 0; kind < COW_KINDS; kind++)
             for (int by = 0; by < 2; by++)
                 rest.faults[kind][by] += c->rows[i].faults[kind][by];
     }

@@ -9,11 +9,13 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { PAGES = 64, LARGEST = 1 << 16 };
+/* Of a ring. Who may lock less memory gets a smaller one. */
+enum { MOST_PAGES = 256, LEAST_PAGES = 8, LARGEST = 1 << 16 };
 
 struct ring { /* of one CPU */
     int fd;
     struct perf_event_mmap_page *head;
+    size_t size;  /* without the page of its head */
     bool waiting; /* `next` is one that nobody has taken */
     struct record next;
     char bytes[LARGEST] __attribute__((aligned(8)));
@@ -74,7 +76,11 @@ static bool add_cpu(struct records *r, int cpu) {
     int fd = open_cpu(cpu);
     if (fd < 0)
         return errno == ENODEV; /* it is off */
-    void *head = mmap(NULL, (1 + PAGES) * r->page, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+    void *head = MAP_FAILED;
+    for (size_t pages = MOST_PAGES; head == MAP_FAILED && pages >= LEAST_PAGES; pages /= 2) {
+        ring->size = pages * r->page;
+        head = mmap(NULL, r->page + ring->size, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+    }
     if (head == MAP_FAILED) {
         close(fd);
         return false;
@@ -109,7 +115,7 @@ void records_close(struct records *r) {
     if (!r)
         return;
     for (size_t i = 0; i < r->count; i++) {
-        munmap(r->rings[i].head, (1 + PAGES) * r->page);
+        munmap(r->rings[i].head, r->page + r->rings[i].size);
         close(r->rings[i].fd);
     }
     free(r->rings);
@@ -120,8 +126,8 @@ void records_close(struct records *r) {
 static void copy_out(const struct records *r, const struct ring *ring, uint64_t from, void *to,
                      size_t size) {
     const char *data = (const char *)ring->head + r->page;
-    size_t room = PAGES * r->page, at = (size_t)(from % room);
-    size_t first = size < room - at ? size : room - at;
+    size_t at = (size_t)(from % ring->size);
+    size_t first = size < ring->size - at ? size : ring->size - at;
     memcpy(to, data + at, first);
     memcpy((char *)to + first, data, size - first);
 }

@@ -10,6 +10,7 @@
 #include <signal.h>
 #include <stdbool.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/signalfd.h>
 #include <sys/syscall.h>
@@ -19,6 +20,7 @@
 #include "calibrate.h"
 #include "cow.skel.h"
 #include "kernel.h"
+#include "memory.h"
 #include "program.h"
 #include "records.h"
 #include "spaces.h"
@@ -34,6 +36,8 @@ struct watch {
     struct copies *found;
     struct stacks *stacks;
     struct cow_bpf *bpf;
+    struct bpf_link **links;
+    size_t links_used;
     struct ring_buffer *ring;
     struct records *records;
     struct spaces *spaces;
@@ -50,7 +54,7 @@ static uint64_t now_ns(void) {
 
 /* ---- the kernel's side ---- */
 
-static int attach_ends(struct cow_bpf *bpf, int cpu) {
+static int attach_ends(struct watch *w, int cpu) {
     static const uint64_t events[] = {PERF_COUNT_SW_PAGE_FAULTS_MIN, PERF_COUNT_SW_PAGE_FAULTS_MAJ};
     for (size_t i = 0; i < sizeof events / sizeof *events; i++) {
         struct perf_event_attr attributes = {.type = PERF_TYPE_SOFTWARE,
@@ -62,24 +66,35 @@ static int attach_ends(struct cow_bpf *bpf, int cpu) {
             return 0; /* the CPU is off */
         if (fd < 0)
             return -errno;
-        /* Ends with this process: nothing detaches it before. */
-        if (!bpf_program__attach_perf_event(bpf->progs.end_fault, fd))
-            return -errno;
+        struct bpf_link *link = bpf_program__attach_perf_event(w->bpf->progs.end_fault, fd);
+        if (!link) {
+            int error = errno;
+            close(fd);
+            return -error;
+        }
+        w->links[w->links_used++] = link;
     }
     return 0;
 }
 
-static int attach(struct cow_bpf *bpf) {
+static int attach(struct watch *w) {
+    struct cow_bpf *bpf = w->bpf;
     const struct bpf_program *programs[] = {bpf->progs.forked, bpf->progs.executed,
                                             bpf->progs.ended, bpf->progs.begin_user,
                                             bpf->progs.begin_kernel};
+    enum { PROGRAMS = sizeof programs / sizeof *programs };
     long cpus = sysconf(_SC_NPROCESSORS_CONF);
     int rc = 0;
+    w->links = must(calloc(2 * (size_t)cpus + PROGRAMS, sizeof *w->links));
     for (int cpu = 0; rc == 0 && cpu < cpus; cpu++)
-        rc = attach_ends(bpf, cpu);
-    for (size_t i = 0; rc == 0 && i < sizeof programs / sizeof *programs; i++)
-        if (!bpf_program__attach(programs[i]))
+        rc = attach_ends(w, cpu);
+    for (size_t i = 0; rc == 0 && i < PROGRAMS; i++) {
+        struct bpf_link *link = bpf_program__attach(programs[i]);
+        if (link)
+            w->links[w->links_used++] = link;
+        else
             rc = -errno;
+    }
     return rc;
 }
 
@@ -101,7 +116,7 @@ static int prepare(struct watch *w) {
     w->records = records_open();
     if (!w->spaces || !w->records)
         return kernel_refused("perf_event_open(2)", errno);
-    return (rc = attach(w->bpf)) < 0 ? kernel_refused("attach", -rc) : OK;
+    return (rc = attach(w)) < 0 ? kernel_refused("attach", -rc) : OK;
 }
 
 /* ---- the family ---- */
@@ -198,6 +213,9 @@ static int take_copy(void *watch, void *data, size_t size) {
     memcpy(stack.registers, copy->registers, sizeof stack.registers);
     take_records(w, copy->time);
     struct symbols *symbols = spaces_find(w->spaces, copy->pid);
+    /* A record was lost: it may still be there to be asked. */
+    if (symbols && !symbols_know(symbols, stack.registers[REGISTER_IP]))
+        symbols_read(symbols);
     if (!stacks_add(w->stacks, copy->program, symbols, &stack, copy->kernel))
         w->found->lost.stacks++;
     return 0;
@@ -304,6 +322,9 @@ int watch(const struct watching *asked, struct stacks *stacks, struct copies *fo
     int code = prepare(&w);
     if (code == OK)
         code = run(&w);
+    while (w.links_used > 0)
+        bpf_link__destroy(w.links[--w.links_used]);
+    free(w.links);
     ring_buffer__free(w.ring);
     cow_bpf__destroy(w.bpf);
     records_close(w.records);

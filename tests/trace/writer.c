@@ -200,10 +200,11 @@ static void many(void) {
     memset(memory, 1, (size_t)MANY * PAGE);
     pid_t pid = fork();
     if (pid == 0) {
-        volatile char deep[3 * PAGE];
-        deep[0] = 1;
+        char deep[3 * PAGE];
+        memset(deep, 1, sizeof deep);
+        __asm__ volatile("" : : "r"(deep) : "memory");
         write_pages(memory, 0, MANY);
-        _exit(deep[0] != 1);
+        _exit(deep[MANY % PAGE] != 1);
     }
     waitpid(pid, NULL, 0);
 }
