@@ -42,7 +42,7 @@ static char *draw_sharing(const struct copies *c, char **why) {
         thinned.list[i] = c->sharings.list[i];
     sharings_thin(&thinned, 200);
     scale(&picture, thinned.used ? thinned.list[thinned.used - 1].at : 0);
-    struct series *series = picture_series(&picture, "of the family", 1);
+    struct series *series = picture_series(&picture, "of the family", 0);
     series->is_joined = true;
     for (size_t i = 0; i < thinned.used; i++) {
         const struct sharing *s = &thinned.list[i];

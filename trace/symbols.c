@@ -35,8 +35,7 @@ struct symbols {
 /* From libstdc++, for C++ and for Rust, whose names begin as those of C++ do. */
 extern char *__cxa_demangle(const char *name, char *buffer, size_t *size, int *status);
 
-static char no_paths[] = "";
-static char *debug_paths = no_paths;
+static char *debug_paths; /* NULL: where distributions put them */
 static const Dwfl_Callbacks callbacks = {
     .find_elf = dwfl_linux_proc_find_elf, /* never asked: each file is given with its descriptor */
     .find_debuginfo = dwfl_build_id_find_debuginfo,
@@ -205,6 +204,12 @@ const char *symbols_file(const struct symbols *s, uint64_t address) {
     return part && part->path[0] ? mapping_name(part->path) : "?";
 }
 
+/* Without its version, or what link-time optimisation added. */
+static size_t length_of(const char *name) {
+    const char *added = strstr(name, ".lto_priv");
+    return added ? (size_t)(added - name) : strcspn(name, "@");
+}
+
 static char *make_name(struct symbols *s, uint64_t address) {
     GElf_Off offset;
     GElf_Sym symbol;
@@ -214,7 +219,7 @@ static char *make_name(struct symbols *s, uint64_t address) {
         module ? dwfl_module_addrinfo(module, address, &offset, &symbol, NULL, NULL, NULL) : NULL;
     if (found && found[0]) {
         char *plain = strncmp(found, "_Z", 2) == 0 ? __cxa_demangle(found, NULL, NULL, NULL) : NULL;
-        return plain ? plain : strdup(found);
+        return plain ? plain : strndup(found, length_of(found));
     }
     const struct part *part = find(s, address);
     if (part && part->path[0]) {

@@ -27,7 +27,10 @@
 
 /* A look takes the time of all page tables of the family, in which it cannot map or unmap memory:
  * at most a twentieth of all time goes into that. */
-enum { LOOK_MS = 20, SHARE_OF_LOOKS = 20 };
+enum { SHARE_OF_LOOKS = 20 };
+
+/* How long it sleeps at most, and how long it reads on without a look at all else. */
+enum { SLEEP_MS = 20, SLICE_MS = 100 };
 
 #define MS UINT64_C(1000000)
 
@@ -43,7 +46,7 @@ struct watch {
     struct spaces *spaces;
     forkless_child *child;
     int signals;
-    uint64_t begun, next_look;
+    uint64_t begun, next_look, slice_end;
 };
 
 static uint64_t now_ns(void) {
@@ -96,6 +99,11 @@ static int attach(struct watch *w) {
             rc = -errno;
     }
     return rc;
+}
+
+static void detach(struct watch *w) {
+    while (w->links_used > 0)
+        bpf_link__destroy(w->links[--w->links_used]);
 }
 
 static int prepare(struct watch *w) {
@@ -218,13 +226,17 @@ static int take_copy(void *watch, void *data, size_t size) {
         symbols_read(symbols);
     if (!stacks_add(w->stacks, copy->program, symbols, &stack, copy->kernel))
         w->found->lost.stacks++;
-    return 0;
+    return now_ns() < w->slice_end ? 0 : -EAGAIN;
 }
 
-static void take_all(struct watch *w) {
+/* Whether there is more. */
+static bool take_some(struct watch *w, uint64_t slice_end) {
     uint64_t now = now_ns();
-    ring_buffer__consume(w->ring);
+    w->slice_end = slice_end;
+    if (ring_buffer__consume(w->ring) < 0)
+        return true;
     take_records(w, now);
+    return false;
 }
 
 /* From a terminal, the command has had it too. */
@@ -251,6 +263,7 @@ static int follow(struct watch *w) {
     struct pollfd polled[] = {{.fd = w->signals, .events = POLLIN},
                               {.fd = ring_buffer__epoll_fd(w->ring), .events = POLLIN}};
     uint64_t end = w->asked->duration_ns ? w->begun + w->asked->duration_ns : UINT64_MAX;
+    bool more = false;
     while (w->bpf->bss->alive > 0) {
         uint64_t now = now_ns();
         if (now >= end) {
@@ -260,12 +273,12 @@ static int follow(struct watch *w) {
         }
         if (now >= w->next_look)
             look_at_sharing(w);
-        poll(polled, 2, LOOK_MS);
+        poll(polled, 2, more ? 0 : SLEEP_MS);
         if (polled[0].revents) {
             pass_on(w);
             return INTERRUPTED;
         }
-        take_all(w);
+        more = take_some(w, now + SLICE_MS * MS);
     }
     if (w->child)
         tell_end(w);
@@ -279,7 +292,7 @@ static void gather(struct watch *w) {
     struct cow_mapping mapping;
     struct copies *found = w->found;
     int map = bpf_map__fd(w->bpf->maps.mappings);
-    take_all(w);
+    take_some(w, UINT64_MAX);
     for (; bpf_map_get_next_key(map, last, &key) == 0; last = &key)
         if (bpf_map_lookup_elem(map, &key, &mapping) == 0)
             copies_add(found, &key, &mapping);
@@ -313,6 +326,7 @@ static int run(struct watch *w) {
     w->found->seconds = (double)(now_ns() - w->begun) / 1e9;
     if (w->bpf->bss->alive > 0)
         look_at_sharing(w);
+    detach(w); /* else there may be no end of them */
     gather(w);
     return code;
 }
@@ -322,8 +336,7 @@ int watch(const struct watching *asked, struct stacks *stacks, struct copies *fo
     int code = prepare(&w);
     if (code == OK)
         code = run(&w);
-    while (w.links_used > 0)
-        bpf_link__destroy(w.links[--w.links_used]);
+    detach(&w);
     free(w.links);
     ring_buffer__free(w.ring);
     cow_bpf__destroy(w.bpf);
