@@ -216,7 +216,7 @@ static void finish(forkless_child *child) {
     else { /* not even by SIGKILL */
         run->survivors = true;
         child->status.how = FORKLESS_UNKNOWN;
-        child->status.execed = true;
+        child->status.execed = fl_has_execed(child);
     }
     run->over = true;
     watch(run, run->watched < 0 ? child->pidfd : -1, EPOLLIN);

@@ -1,12 +1,10 @@
 #include "stamps.h"
 
 #include <errno.h>
-#include <sys/wait.h>
 
 #include "clock.h"
 #include "helper.h"
 #include "probes.h"
-#include "reap.h"
 #include "wait.h"
 
 enum { NAP_NS = 5000000 };
@@ -85,17 +83,6 @@ static bool word_is_clear(const forkless_child *child) {
     return atomic_load_explicit(&child->word, memory_order_acquire) == 0;
 }
 
-/* Killed before its exec it has a word that is zero too, but is not what plain waitid finds. With
- * the lock held. */
-static bool is_past_exec(forkless_child *child) {
-    siginfo_t info;
-    if (child->reaped || !word_is_clear(child) || child->record.code < 0)
-        return false;
-    if (child->helped.used)
-        return fl_helper_look(child) && child->helped.reached && child->record.code == 0;
-    return fl_waitid(child, WEXITED | WNOHANG | WNOWAIT, &info, NULL) == 0;
-}
-
 /* With the lock held, as the next two. */
 static bool is_on_its_way(const forkless_child *child) {
     bool leaves_us = child->helped.used && child->record.code == 0;
@@ -141,7 +128,7 @@ static void look(forkless_child *child, bool exact, bool tells) {
     if (is_seen(child) && !has_hook(child))
         return;
     pthread_mutex_lock(&child->lock);
-    if (!is_seen(child) && is_past_exec(child)) {
+    if (!is_seen(child) && fl_has_execed(child)) {
         if (exact)
             fl_stamps_execed(child);
         else

@@ -28,6 +28,17 @@ bool fl_has_ended(const forkless_child *child) {
     return child->reaped || peek(child, WNOHANG) != 0;
 }
 
+/* Killed before its exec it has a word that is zero too, but is not what plain waitid finds. */
+bool fl_has_execed(forkless_child *child) {
+    siginfo_t info;
+    if (child->reaped || atomic_load_explicit(&child->word, memory_order_acquire) != 0 ||
+        child->record.code < 0)
+        return false;
+    if (child->helped.used)
+        return fl_helper_look(child) && child->helped.reached && child->record.code == 0;
+    return fl_waitid(child, WEXITED | WNOHANG | WNOWAIT, &info, NULL) == 0;
+}
+
 void fl_nap(int64_t ns) {
     struct timespec timeout = fl_timespec(ns < FL_NAP_NS ? ns : FL_NAP_NS);
     fl_syscall(SYS_nanosleep, (long)&timeout, 0, 0, 0, 0);

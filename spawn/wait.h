@@ -17,6 +17,9 @@ void fl_look(struct pollfd *, size_t count, int64_t ns);
 /* Whether it has ended, or is nobody's to wait for any more; a zombie stays one. */
 bool fl_has_ended(const forkless_child *);
 
+/* Whether it is past its exec, of the target, and not reaped yet; with the lock held. */
+bool fl_has_execed(forkless_child *);
+
 /* Reaps a child that has ended, unless that is done, and notes how it did; with the lock held. */
 void fl_settle(forkless_child *);
 

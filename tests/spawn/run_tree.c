@@ -284,44 +284,7 @@ TEST(a_session_leads_its_group) {
     check_no_orphan_lives();
 }
 
-/* ---- deadlines ---- */
-
-TEST(deadline_that_has_passed) {
-    forkless_command *c = shell("echo x >&5");
-    int file = memfd_create("file", 0);
-    CHECK_EQ(forkless_command_fd(c, 5, file), 0);
-    const int64_t past[] = {-1, INT64_MIN, 1, from_now(-1)};
-    for (int i = 0; i < 4; i++) {
-        forkless_error error;
-        forkless_result r;
-        forkless_child *child;
-        const forkless_run_options options = {.deadline_ns = past[i]};
-        CHECK_EQ(forkless_run(c, &options, &r, &error), -ETIMEDOUT);
-        CHECK_EQ(error.step, FORKLESS_STEP_ARGUMENT);
-        CHECK(strcmp(error.reason, "the deadline has passed; nothing was started") == 0);
-        CHECK_EQ(forkless_run_start(c, &options, &child, &error), -ETIMEDOUT);
-        CHECK(child == NULL);
-    }
-    CHECK_EQ(lseek(file, 0, SEEK_END), 0);
-    check_no_child();
-    forkless_command_free(c);
-}
-
-/* B100: it is still opening its input, which nobody writes. */
-TEST(b100_deadline_before_the_exec) {
-    char path[64];
-    snprintf(path, sizeof path, "/tmp/forkless-fifo-%d", getpid());
-    CHECK_EQ(mkfifo(path, 0600), 0);
-    forkless_command *c = probe("exit", NULL);
-    CHECK_EQ(forkless_command_file(c, 0, path, O_RDONLY, 0), 0);
-    forkless_run_options options = within(50);
-    forkless_result r = ran(c, &options);
-    CHECK(r.timed_out && !r.status.execed);
-    CHECK_EQ(r.status.how, FORKLESS_KILLED);
-    forkless_result_free(&r);
-    CHECK_EQ(unlink(path), 0);
-    check_no_child();
-}
+/* ---- in other hands ---- */
 
 /* Others may end it, also in the middle. */
 static void *kill_it(void *child) {
@@ -409,8 +372,6 @@ int main(void) {
         cmocka_unit_test(nobody_is_ended_before_the_deadline),
         cmocka_unit_test(only_the_child),
         cmocka_unit_test(a_session_leads_its_group),
-        cmocka_unit_test(deadline_that_has_passed),
-        cmocka_unit_test(b100_deadline_before_the_exec),
         cmocka_unit_test(killed_meanwhile),
         cmocka_unit_test(deadlines_in_a_loop),
         cmocka_unit_test(b64_runs_with_sigchld_ignored),
