@@ -128,7 +128,7 @@ static pid_t stranger_with(pid_t number) {
         skip_test("pids cannot be chosen");
     close(fd);
     pid_t pid = forked();
-    for (; pid == 0;)
+    while (pid == 0)
         pause();
     return pid;
 }
