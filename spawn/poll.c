@@ -32,12 +32,12 @@ static bool is_pending(forkless_child *child) {
 /* The rest with the lock held. */
 static int poll_one(forkless_child *child) {
     struct fl_ready ready;
-    if (child->run && !fl_run_is_driven(child)) {
+    if (child->run && !child->run->driven) {
         fl_run_interest(child, &ready);
         fl_look(ready.fds, ready.count, 0);
         fl_run_step(child, &ready);
     }
-    if (child->run ? fl_run_is_over(child) : fl_has_ended(child))
+    if (child->run ? child->run->over : fl_has_ended(child))
         return FORKLESS_ENDED;
     return is_pending(child) ? FORKLESS_PENDING : FORKLESS_RUNNING;
 }

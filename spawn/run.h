@@ -41,9 +41,6 @@ void fl_run_interest(const forkless_child *, struct fl_ready *);
 int64_t fl_run_next(const forkless_child *);
 /* Does what can be done without waiting; with the lock held. */
 void fl_run_step(forkless_child *, const struct fl_ready *);
-bool fl_run_is_over(const forkless_child *);
-/* A thread that waits does that; with the lock held. */
-bool fl_run_is_driven(const forkless_child *);
 
 /* 0: it is over; -ETIMEDOUT. */
 int fl_run_await(forkless_child *, int64_t deadline_ns);

@@ -25,14 +25,6 @@
 /* Between two looks for those who are left, which may have to go through all processes. */
 enum { FIRST_LOOK_NS = 5000000, LAST_LOOK_NS = 80000000 };
 
-bool fl_run_is_over(const forkless_child *child) {
-    return child->run->over;
-}
-
-bool fl_run_is_driven(const forkless_child *child) {
-    return child->run->driven;
-}
-
 /* ---- for event loops ---- */
 
 static int watch(struct fl_run *run, int fd, uint32_t events) {
