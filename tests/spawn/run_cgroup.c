@@ -7,6 +7,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "cgroups.h"
 #include "run_support.h"
 #include "support.h"
 
@@ -20,30 +21,10 @@ static forkless_command *opens_fifo(void) {
     return c;
 }
 
-static void cgroup_made(char path[128]) {
-    static const char *const places[] = {"/sys/fs/cgroup", "/sys/fs/cgroup/unified"};
-    for (int i = 0; i < 2; i++) {
-        snprintf(path, 128, "%s/cgroup.controllers", places[i]);
-        if (access(path, F_OK) < 0)
-            continue;
-        snprintf(path, 128, "%s/forkless-deadline-%d", places[i], getpid());
-        if (mkdir(path, 0755) == 0)
-            return;
-    }
-    skip_test("no cgroup v2 that may be written");
-}
-
-/* Its last member may still be on the way out. */
-static void cgroup_removed(const char *path) {
-    for (int i = 0; i < 600 && rmdir(path) < 0; i++)
-        nap(5000);
-    CHECK_EQ(access(path, F_OK), -1);
-}
-
 /* It has not joined its cgroup yet. */
 TEST(b100_deadline_before_the_cgroup) {
-    char path[128];
-    cgroup_made(path);
+    char path[CGROUP_PATH];
+    CHECK_EQ(close(cgroup_made(path)), 0);
     with_helper();
     forkless_command *c = opens_fifo();
     CHECK_EQ(forkless_command_cgroup_path(c, path), 0);
@@ -61,8 +42,8 @@ TEST(b100_deadline_before_the_cgroup) {
 
 /* Whether SIGTERM ends it or not, which it gets all the same. */
 static void child_that_has_left(int ignores) {
-    char path[128], script[300];
-    cgroup_made(path);
+    char path[CGROUP_PATH], script[300];
+    CHECK_EQ(close(cgroup_made(path)), 0);
     with_helper();
     snprintf(script, sizeof script,
              "sleep 60 & echo $$ >%s/../cgroup.procs; %s echo x; exec sleep 60", path,
@@ -89,8 +70,8 @@ TEST(b82_child_that_has_left_its_cgroup) {
 }
 
 static void without_pidfds(int code) {
-    char path[128];
-    cgroup_made(path);
+    char path[CGROUP_PATH];
+    CHECK_EQ(close(cgroup_made(path)), 0);
     forkless_command *c = shell("echo x; setsid sleep 60 & sleep 60");
     CHECK_EQ(forkless_command_cgroup_path(c, path), 0);
     forkless_run_options options = {

@@ -14,6 +14,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "cgroups.h"
 #include "run_support.h"
 #include "support.h"
 
@@ -199,32 +200,12 @@ TEST(b82_daemons_leave_the_group) {
     CHECK(kill_orphans() > 0);
 }
 
-static char cgroup[128];
-
-static int cgroup_made(void) {
-    static const char *const places[] = {"/sys/fs/cgroup", "/sys/fs/cgroup/unified"};
-    for (int i = 0; i < 2; i++) {
-        snprintf(cgroup, sizeof cgroup, "%s/cgroup.controllers", places[i]);
-        if (access(cgroup, F_OK) < 0)
-            continue;
-        snprintf(cgroup, sizeof cgroup, "%s/forkless-run-%d", places[i], getpid());
-        if (mkdir(cgroup, 0755) == 0)
-            return open(cgroup, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    }
-    skip_test("no cgroup v2 that may be written");
-}
-
-static void cgroup_removed(void) {
-    for (int i = 0; i < 3000 && rmdir(cgroup) < 0; i++)
-        nap(5000);
-    CHECK_EQ(access(cgroup, F_OK), -1);
-}
-
 /* ---- B70: nobody of it is there at the return ---- */
 
 TEST(b70_b82_cgroup) {
     adopt_orphans();
-    int folder = cgroup_made();
+    char path[CGROUP_PATH];
+    int folder = cgroup_made(path);
     for (int i = 0; i < 6; i++) {
         forkless_run_options options = {.whom = FORKLESS_CGROUP,
                                         .grace_ns = i % 2 ? 400000000 : 20000000000};
@@ -245,7 +226,7 @@ TEST(b70_b82_cgroup) {
         check_no_orphan_lives();
     }
     close(folder);
-    cgroup_removed();
+    cgroup_removed(path);
 }
 
 /* A child that has ended well leaves those of its cgroup alone, as those of its group. */

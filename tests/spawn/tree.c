@@ -16,6 +16,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "cgroups.h"
 #include "support.h"
 
 /* A shell whose pipe at 1 is open as long as one of its tree lives; says "x" when all are there. */
@@ -229,39 +230,13 @@ TEST(b66_group_of_a_stranger) {
 
 /* ---- cgroups ---- */
 
-static const char *cgroup_root(void) {
-    static const char *const places[] = {"/sys/fs/cgroup", "/sys/fs/cgroup/unified"};
-    for (int i = 0; i < 2; i++) {
-        char path[64];
-        snprintf(path, sizeof path, "%s/cgroup.controllers", places[i]);
-        if (access(path, F_OK) == 0 && access(places[i], W_OK) == 0)
-            return places[i];
-    }
-    skip_test("no cgroup v2 that may be written");
-}
-
-static char cgroup_path[128];
-
-static int cgroup_made(void) {
-    snprintf(cgroup_path, sizeof cgroup_path, "%s/forkless-tree-%d", cgroup_root(), getpid());
-    CHECK_EQ(mkdir(cgroup_path, 0755), 0);
-    int fd = open(cgroup_path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    CHECK(fd >= 0);
-    return fd;
-}
-
-/* Its last member may still be on the way out. */
-static void cgroup_removed(const char *path) {
-    for (int i = 0; i < 3000 && rmdir(path) < 0; i++)
-        nap(5000);
-    CHECK_EQ(access(path, F_OK), -1);
-}
+static char cgroup_path[CGROUP_PATH];
 
 /* Those who have made a session of their own, too. */
 static const char daemons[] = "setsid sh -c 'sleep 60 & sleep 60' & sleep 60 & printf x; wait";
 
 static void fell_cgroup(int signal, bool by_path, launcher *launch) {
-    int folder = cgroup_made();
+    int folder = cgroup_made(cgroup_path);
     forkless_command *c = shell(daemons);
     CHECK_EQ(by_path ? forkless_command_cgroup_path(c, cgroup_path)
                      : forkless_command_cgroup(c, folder),
@@ -300,7 +275,7 @@ static void *kills(void *argument) {
 
 /* What they were frozen by thaws them: nothing more is opened for it. */
 TEST(b38_cgroup_is_thawed_without_descriptors) {
-    int folder = cgroup_made();
+    int folder = cgroup_made(cgroup_path);
     char frozen = '?';
     forkless_command *c = shell(daemons);
     CHECK_EQ(forkless_command_cgroup(c, folder), 0);
@@ -332,7 +307,7 @@ TEST(b38_cgroup_is_thawed_without_descriptors) {
 
 /* Those who make children all the time, while they are killed. */
 TEST(b82_cgroup_of_those_who_fork) {
-    int folder = cgroup_made();
+    int folder = cgroup_made(cgroup_path);
     for (int i = 0; i < 4; i++) {
         forkless_command *c =
             shell("for i in 1 2 3 4; do (while :; do sleep 60 & done) & done; printf x; wait");
@@ -349,7 +324,7 @@ TEST(b82_cgroup_of_those_who_fork) {
 }
 
 TEST(cgroup_below_and_empty) {
-    int folder = cgroup_made(), up[2];
+    int folder = cgroup_made(cgroup_path), up[2];
     char below[160], byte;
     snprintf(below, sizeof below, "%s/below", cgroup_path);
     CHECK_EQ(mkdir(below, 0755), 0);
@@ -384,7 +359,7 @@ TEST(cgroup_below_and_empty) {
 
 /* B82: whoever is in the cgroup that is to be ended would end itself: its child alone is ended. */
 TEST(b82_cgroup_of_the_caller) {
-    int folder = cgroup_made();
+    int folder = cgroup_made(cgroup_path);
     pid_t pid = forked();
     if (pid == 0) {
         int procs = openat(folder, "cgroup.procs", O_WRONLY | O_CLOEXEC);
