@@ -11,7 +11,7 @@ static unsigned samples_of(const struct cell *cell, const struct recipe *recipe,
     unsigned samples = asked ? asked : recipe->samples, most = recipe->samples_of_big_copies;
     if (!cell->strategy->body)
         return samples < NULL_SAMPLES / 5 ? 5 * samples : NULL_SAMPLES;
-    return cell->strategy->copies && cell->rss > BIG && samples > most ? most : samples;
+    return cell->strategy->copies && cell->ballast.rss > BIG && samples > most ? most : samples;
 }
 
 /*
@@ -59,25 +59,27 @@ struct filling {
     size_t size;
 };
 
-static void blame(const struct filling *f, enum axis axis, const char *text, const char *why) {
+static void blame(const struct filling *f, size_t axis, const char *text, const char *why) {
     unsigned line, column;
+    const char *name = axes[axis].name;
+    char option[32];
+    axis_option(&axes[axis], option, sizeof option);
     if (f->overrides->axes[axis].count)
-        snprintf(f->why, f->size, "--%s: %s", axis == AXIS_AT_ONCE ? "at-once" : axis_names[axis],
+        snprintf(f->why, f->size, "%s: %s", option, why);
+    else if (recipe_position(f->path, name, text, &line, &column))
+        snprintf(f->why, f->size, "%s: line %u, column %u: %s: %s", f->path, line, column, name,
                  why);
-    else if (recipe_position(f->path, axis_names[axis], text, &line, &column))
-        snprintf(f->why, f->size, "%s: line %u, column %u: %s: %s", f->path, line, column,
-                 axis_names[axis], why);
     else
-        snprintf(f->why, f->size, "%s: %s: %s", f->path, axis_names[axis], why);
+        snprintf(f->why, f->size, "%s: %s: %s", f->path, name, why);
 }
 
 static bool has_conflict(const struct filling *f, const struct cell *cell) {
-    char why[WHY_SIZE / 2], text[16];
-    enum axis axis = cell_conflict(cell, why, sizeof why);
-    if (axis == AXES)
+    char why[WHY_SIZE / 2], text[AXIS_TEXT_SIZE];
+    const struct axis *axis = axes_conflict(cell, why, sizeof why);
+    if (!axis)
         return false;
-    snprintf(text, sizeof text, "%u", cell->spawners);
-    blame(f, axis, axis == AXIS_ATTRIBUTES ? cell->attribute->name : text, why);
+    axis_print(axis, cell, text);
+    blame(f, (size_t)(axis - axes), text, why);
     return true;
 }
 
@@ -93,32 +95,25 @@ static bool add_entry_cell(const struct filling *f, struct cell cell) {
     return add(f->matrix, &cell, f->why, f->size);
 }
 
-static bool expand(const struct filling *f, struct cell cell, enum axis axis);
+static bool expand(const struct filling *f, struct cell cell, size_t axis);
 
-/* `each` stands for every attribute that there is. */
-static bool expand_each(const struct filling *f, struct cell cell) {
-    for (size_t i = 1; i < attribute_count; i++) {
-        cell.attribute = &attributes[i];
-        if (!expand(f, cell, AXIS_ATTRIBUTES + 1))
-            return false;
-    }
-    return true;
-}
-
-static bool expand_value(const struct filling *f, struct cell cell, enum axis axis,
-                         const char *text) {
+static bool expand_value(const struct filling *f, struct cell cell, size_t axis, const char *text) {
     char why[WHY_SIZE / 2];
-    if (axis == AXIS_ATTRIBUTES && strcmp(text, "each") == 0)
-        return expand_each(f, cell);
-    if (cell_set(&cell, axis, text, why, sizeof why))
+    if (axes[axis].each && strcmp(text, "each") == 0) {
+        for (size_t i = 0; axes[axis].each(i); i++)
+            if (!expand_value(f, cell, axis, axes[axis].each(i)))
+                return false;
+        return true;
+    }
+    if (axis_set(&axes[axis], &cell, text, why, sizeof why))
         return expand(f, cell, axis + 1);
     blame(f, axis, text, why);
     return false;
 }
 
 /* Every value of this axis, with every value of those after it. */
-static bool expand(const struct filling *f, struct cell cell, enum axis axis) {
-    if (axis == AXES)
+static bool expand(const struct filling *f, struct cell cell, size_t axis) {
+    if (axis == axis_count)
         return add_entry_cell(f, cell);
     const struct values *values = &f->overrides->axes[axis];
     if (values->count == 0)
@@ -141,7 +136,7 @@ bool matrix_fill(struct matrix *m, const struct recipe *recipe, const struct ove
         return false;
     for (unsigned i = 0; i < recipe->entries_count; i++) {
         f.entry = &recipe->entries[i];
-        if (!expand(&f, cell_default, AXIS_STRATEGY))
+        if (!expand(&f, cell_default, 0))
             return false;
     }
     return true;
@@ -160,14 +155,14 @@ void matrix_filter(struct matrix *m, const regex_t *regex) {
     m->count = kept;
 }
 
-size_t matrix_ballasts(const struct matrix *m, uint64_t *rss) {
+size_t matrix_ballasts(const struct matrix *m, const struct cell **firsts) {
     size_t count = 0;
     for (size_t i = 0; i < m->count; i++) {
         size_t j = 0;
-        while (j < count && rss[j] != m->cells[i].rss)
+        while (j < count && !same_ballast(firsts[j], &m->cells[i]))
             j++;
         if (j == count)
-            rss[count++] = m->cells[i].rss;
+            firsts[count++] = &m->cells[i];
     }
     return count;
 }

@@ -4,7 +4,7 @@
 
 #include <regex.h>
 
-#include "cell.h"
+#include "axes.h"
 
 enum { ROUNDS_MAX = 1000, SAMPLES_MAX = 100000, WHY_SIZE = 512 };
 
@@ -15,8 +15,8 @@ struct values {
 };
 
 struct entry {
-    struct values axes[AXES]; /* not given: at the default */
-    unsigned *samples;        /* NULL: the matrix's */
+    struct values axes[AXES_MAX]; /* not given: at the default */
+    unsigned *samples;            /* NULL: the matrix's */
 };
 
 /* A matrix as its file has it. */
@@ -31,7 +31,7 @@ struct recipe {
 
 /* What the command line puts in the place of every entry's. */
 struct overrides {
-    struct values axes[AXES];
+    struct values axes[AXES_MAX];
     unsigned samples; /* 0: none */
 };
 
@@ -59,7 +59,7 @@ void matrix_clear(struct matrix *);
 /* Keeps the cells whose names match. */
 void matrix_filter(struct matrix *, const regex_t *);
 
-/* The sizes of parent in it, each once; `rss` has room for one of each cell. How many. */
-size_t matrix_ballasts(const struct matrix *, uint64_t *rss);
+/* Its first cell of each ballast; `firsts` has room for every cell. How many. */
+size_t matrix_ballasts(const struct matrix *, const struct cell **firsts);
 
 #endif

@@ -15,22 +15,9 @@
 static const cyaml_schema_value_t text_schema = {
     CYAML_VALUE_STRING(CYAML_FLAG_POINTER, char, 1, 4095)};
 
-#define AXIS(key, axis, flags)                                                                     \
-    CYAML_FIELD_SEQUENCE_COUNT(key, CYAML_FLAG_POINTER | (flags), struct entry, axes[axis].text,   \
-                               axes[axis].count, &text_schema, 1, CYAML_UNLIMITED)
+enum { ENTRY_FIELDS = AXES_MAX + 2 };
 
-static const cyaml_schema_field_t entry_fields[] = {
-    AXIS("strategy", AXIS_STRATEGY, CYAML_FLAG_DEFAULT),
-    AXIS("rss", AXIS_RSS, CYAML_FLAG_OPTIONAL),
-    AXIS("gap", AXIS_GAP, CYAML_FLAG_OPTIONAL),
-    AXIS("at_once", AXIS_AT_ONCE, CYAML_FLAG_OPTIONAL),
-    AXIS("fds", AXIS_FDS, CYAML_FLAG_OPTIONAL),
-    AXIS("spawners", AXIS_SPAWNERS, CYAML_FLAG_OPTIONAL),
-    AXIS("attributes", AXIS_ATTRIBUTES, CYAML_FLAG_OPTIONAL),
-    AXIS("target", AXIS_TARGET, CYAML_FLAG_OPTIONAL),
-    CYAML_FIELD_UINT_PTR("samples", CYAML_FLAG_OPTIONAL, struct entry, samples),
-    CYAML_FIELD_END,
-};
+static cyaml_schema_field_t entry_fields[ENTRY_FIELDS]; /* filled before it is used */
 static const cyaml_schema_value_t entry_schema = {
     CYAML_VALUE_MAPPING(CYAML_FLAG_DEFAULT, struct entry, entry_fields)};
 static const cyaml_schema_field_t recipe_fields[] = {
@@ -46,13 +33,43 @@ static const cyaml_schema_field_t recipe_fields[] = {
 static const cyaml_schema_value_t recipe_schema = {
     CYAML_VALUE_MAPPING(CYAML_FLAG_POINTER, struct recipe, recipe_fields)};
 
-static const char *const keys[] = {
-    "about",   "rounds",   "samples",  "samples_of_big_copies",
-    "cells",   "strategy", "rss",      "gap",
-    "at_once", "fds",      "spawners", "attributes",
-    "target",
-};
-enum { KEYS = sizeof keys / sizeof *keys };
+static const char *const keys_of_matrix[] = {"about", "rounds", "samples", "samples_of_big_copies",
+                                             "cells"};
+enum { KEYS_OF_MATRIX = sizeof keys_of_matrix / sizeof *keys_of_matrix };
+
+/* Every entry names its strategy; what else it does not name is at its default. */
+static void fill_entry_fields(void) {
+    for (size_t i = 0; i < axis_count; i++) {
+        const cyaml_schema_field_t field = CYAML_FIELD_SEQUENCE_COUNT(
+            axes[i].name, CYAML_FLAG_POINTER | CYAML_FLAG_OPTIONAL, struct entry, axes[0].text,
+            axes[0].count, &text_schema, 1, CYAML_UNLIMITED);
+        entry_fields[i] = field;
+        entry_fields[i].data_offset = (uint32_t)offsetof(struct entry, axes[i].text);
+        entry_fields[i].count_offset = (uint32_t)offsetof(struct entry, axes[i].count);
+        if (i == 0)
+            entry_fields[i].value.flags &= ~(cyaml_flag_e)CYAML_FLAG_OPTIONAL;
+    }
+    entry_fields[axis_count] = (cyaml_schema_field_t)CYAML_FIELD_UINT_PTR(
+        "samples", CYAML_FLAG_OPTIONAL, struct entry, samples);
+    entry_fields[axis_count + 1] = (cyaml_schema_field_t)CYAML_FIELD_END;
+}
+
+static bool is_key(const char *text) {
+    bool is = axis_find(text);
+    for (size_t i = 0; i < KEYS_OF_MATRIX && !is; i++)
+        is = strcmp(text, keys_of_matrix[i]) == 0;
+    return is;
+}
+
+static const char *similar_key(const char *text) {
+    const char *keys[KEYS_OF_MATRIX + AXES_MAX];
+    size_t count = 0;
+    for (; count < KEYS_OF_MATRIX; count++)
+        keys[count] = keys_of_matrix[count];
+    for (size_t i = 0; i < axis_count; i++)
+        keys[count++] = axes[i].name;
+    return similar(text, keys, count);
+}
 
 bool recipe_position(const char *path, const char *key, const char *text, unsigned *line,
                      unsigned *column) {
@@ -72,9 +89,8 @@ bool recipe_position(const char *path, const char *key, const char *text, unsign
             const char *scalar = (const char *)event.data.scalar.value;
             unsigned at_line = (unsigned)event.start_mark.line + 1,
                      at_column = (unsigned)event.start_mark.column + 1;
-            for (size_t k = 0; key && k < KEYS; k++)
-                if (strcmp(scalar, keys[k]) == 0)
-                    below = strcmp(scalar, key) == 0;
+            if (key && is_key(scalar))
+                below = strcmp(scalar, key) == 0;
             found = below && strcmp(scalar, text) == 0 &&
                     (key || at_line > *line || (at_line == *line && at_column >= *column));
             if (found) {
@@ -141,7 +157,7 @@ static void explain(const char *path, struct complaint *c, char *why, size_t siz
         if (reasons[i].at_key)
             recipe_position(path, NULL, rest, &c->line, &c->column);
         if (i == 0)
-            meant = similar(rest, keys, KEYS);
+            meant = similar_key(rest);
         break;
     }
     snprintf(why, size, "%s: line %u, column %u: %s%s%s%s%s", path, c->line ? c->line : 1,
@@ -191,6 +207,7 @@ struct recipe *recipe_load(const char *path, char *why, size_t size) {
         return NULL;
     }
     close(fd);
+    fill_entry_fields();
     if (cyaml_load_file(path, &c, &recipe_schema, (cyaml_data_t **)&recipe, NULL) != CYAML_OK) {
         explain(path, &complaint, why, size);
         return NULL;

@@ -12,7 +12,8 @@
 /* A block without ballast has less than this, with the harness, its libraries and its samples. */
 static const uint64_t own_memory = 48 << 20;
 
-int ballast_make(uint64_t bytes) {
+int ballast_make(const struct ballast *ballast) {
+    uint64_t bytes = ballast->rss;
     if (bytes == 0)
         return 0;
     char *start = mmap(NULL, bytes, PROT_READ | PROT_WRITE,
@@ -48,8 +49,9 @@ int resident_of(pid_t pid, struct resident *out) {
     return out->rss ? 0 : -ESRCH;
 }
 
-const char *ballast_verify(uint64_t bytes, const struct resident *found, char *buffer,
-                           size_t size) {
+const char *ballast_verify(const struct ballast *ballast, const struct resident *found,
+                           char *buffer, size_t size) {
+    uint64_t bytes = ballast->rss;
     if (found->rss < bytes || found->rss > bytes + own_memory) {
         snprintf(buffer, size,
                  "the block has %" PRIu64 " MiB of resident memory, not %" PRIu64 " MiB",

@@ -5,8 +5,10 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-/* Maps and populates `bytes`, for the life of the process. 0 or -errno. */
-int ballast_make(uint64_t bytes);
+#include "cell.h"
+
+/* Makes it, for the life of the process. 0 or -errno. */
+int ballast_make(const struct ballast *);
 
 struct resident {
     uint64_t rss, huge; /* bytes; `huge`: in transparent huge pages */
@@ -16,6 +18,7 @@ struct resident {
 int resident_of(pid_t pid, struct resident *out);
 
 /* NULL, or why a process with this memory does not have the ballast asked for, in `buffer`. */
-const char *ballast_verify(uint64_t bytes, const struct resident *found, char *buffer, size_t size);
+const char *ballast_verify(const struct ballast *, const struct resident *found, char *buffer,
+                           size_t size);
 
 #endif

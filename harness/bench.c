@@ -97,7 +97,7 @@ static int bench(struct options *o) {
 
 /* The file does not say where a program of somebody's own is. */
 static bool find_targets(const struct options *o, struct past *past, char *why, size_t size) {
-    const struct values *paths = &o->choice.overrides.axes[AXIS_TARGET];
+    const struct values *paths = &o->choice.overrides.axes[axis_find("target") - axes];
     for (size_t i = 0; i < past->matrix.count; i++) {
         struct cell *cell = &past->matrix.cells[i];
         for (unsigned p = 0; p < paths->count && !target_is_known(cell->target); p++)
@@ -158,8 +158,8 @@ static int resume(const struct options *o) {
     struct record record;
     struct past past = {0};
     bool more = o->output || o->has_seed || o->choice.filter || o->choice.overrides.samples;
-    for (enum axis a = 0; a < AXIS_TARGET; a++)
-        more = more || o->choice.overrides.axes[a].count;
+    for (size_t i = 0; i < axis_count; i++)
+        more = more || (o->choice.overrides.axes[i].count && &axes[i] != axis_find("target"));
     if (more || o->list || o->plan)
         return complain(USAGE, "--resume takes all from its file but --rounds, --deadline and the "
                                "path of a --target");

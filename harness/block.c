@@ -14,6 +14,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "axes.h"
 #include "ballast.h"
 #include "descriptors.h"
 #include "gbench.h"
@@ -90,9 +91,10 @@ __attribute__((format(printf, 3, 4))) static void fail(struct block *b, struct m
 static void take_samples(struct block *b, struct measured *m, unsigned count) {
     b->sampler.spawners = NULL;
     if (m->cell.spawners > 1) {
-        b->sampler.spawners = spawners_make(m->cell.spawners);
+        b->sampler.spawners = spawners_make((unsigned)m->cell.spawners);
         if (!b->sampler.spawners) {
-            fail(b, m, "%u threads could not be made: %s", m->cell.spawners, strerror(errno));
+            fail(b, m, "%" PRIu64 " threads could not be made: %s", m->cell.spawners,
+                 strerror(errno));
             return;
         }
     }
@@ -125,9 +127,9 @@ static void run_chunk(struct block *b, size_t index) {
     struct measured *m = &b->cells[index];
     struct descriptors more;
     unsigned rest = m->cell.samples - m->taken;
-    int rc = descriptors_open(&more, m->cell.fds, b->to_nothing);
+    int rc = descriptors_open(&more, (unsigned)m->cell.fds, b->to_nothing);
     if (rc < 0) {
-        fail(b, m, "%u descriptors could not be opened: %s", m->cell.fds, strerror(-rc));
+        fail(b, m, "%" PRIu64 " descriptors could not be opened: %s", m->cell.fds, strerror(-rc));
     } else {
         unsigned before = descriptors_count();
         measure(b, m, rest < CHUNK ? rest : CHUNK);
@@ -194,48 +196,46 @@ static int open_stamps(struct block *b) {
     return b->to_nothing < 0 ? -errno : 0;
 }
 
+static int read_cell(json_t *said, struct measured *m) {
+    struct cell *c = &m->cell;
+    const char *name;
+    char why[128];
+    json_t *said_axes, *text;
+    int samples, discards, stamps;
+    *c = cell_default;
+    if (json_unpack(said, "{s:o,s:i,s:i,s:s,s:b}", "axes", &said_axes, "samples", &samples,
+                    "discards", &discards, "target", &c->target, "stamps", &stamps) < 0)
+        return -EINVAL;
+    json_object_foreach(said_axes, name, text) {
+        const struct axis *axis = axis_find(name);
+        if (!axis || !axis_set(axis, c, json_string_value(text), why, sizeof why))
+            return -EINVAL;
+    }
+    m->has_stamps = stamps;
+    c->samples = (unsigned)samples;
+    c->discards = (unsigned)discards;
+    m->samples = calloc(c->samples, sizeof *m->samples);
+    return !c->strategy ? -EINVAL : m->samples ? 0 : -ENOMEM;
+}
+
 static int read_order(struct block *b) {
     char *line;
     json_t *cells;
+    json_int_t seed;
     if (!read_line(&line))
         return -EPIPE;
     b->order = json_loads(line, 0, NULL);
     free(line);
-    json_int_t seed;
-    if (json_unpack(b->order, "{s:I,s:o}", "seed", &seed, "cells", &cells) < 0)
+    if (json_unpack(b->order, "{s:I,s:o}", "seed", &seed, "cells", &cells) < 0 ||
+        json_array_size(cells) == 0)
         return -EINVAL;
     b->random = (uint64_t)seed;
     b->count = json_array_size(cells);
     b->cells = calloc(b->count, sizeof *b->cells);
-    if (!b->cells)
-        return -ENOMEM;
-    for (size_t i = 0; i < b->count; i++) {
-        struct cell *c = &b->cells[i].cell;
-        const char *strategy;
-        const char *attribute;
-        json_int_t gap, at_once, fds, spawners, samples, discards;
-        int stamps;
-        if (json_unpack(json_array_get(cells, i), "{s:s,s:I,s:I,s:I,s:I,s:s,s:I,s:I,s:s,s:b}",
-                        "strategy", &strategy, "gap", &gap, "at_once", &at_once, "fds", &fds,
-                        "spawners", &spawners, "attributes", &attribute, "samples", &samples,
-                        "discards", &discards, "target", &c->target, "stamps", &stamps) < 0)
-            return -EINVAL;
-        b->cells[i].has_stamps = stamps;
-        c->strategy = strategy_find(strategy);
-        c->attribute = attribute_find(attribute);
-        c->gap_ns = (uint64_t)gap;
-        c->at_once = (unsigned)at_once;
-        c->fds = (unsigned)fds;
-        c->spawners = (unsigned)spawners;
-        c->samples = (unsigned)samples;
-        c->discards = (unsigned)discards;
-        b->cells[i].samples = calloc(c->samples, sizeof *b->cells[i].samples);
-        if (!c->strategy || !c->attribute)
-            return -EINVAL;
-        if (!b->cells[i].samples)
-            return -ENOMEM;
-    }
-    return 0;
+    int rc = b->cells ? 0 : -ENOMEM;
+    for (size_t i = 0; i < b->count && rc == 0; i++)
+        rc = read_cell(json_array_get(cells, i), &b->cells[i]);
+    return rc;
 }
 
 /* The present limit may be lower; then it is that one which the ballast meets. */
@@ -284,7 +284,7 @@ static int prepare(struct block *b) {
     if (rc == 0)
         rc = open_stamps(b);
     if (rc == 0)
-        rc = ballast_make((uint64_t)json_integer_value(json_object_get(b->order, "rss")));
+        rc = ballast_make(&b->cells[0].cell.ballast);
     return rc;
 }
 

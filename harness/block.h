@@ -4,9 +4,9 @@
  * here: one JSON object a line.
  *
  * Runner to block, on descriptor 0: the order, then a line to go on, then end of file.
- *   {"rss":N, "budget":N, "seed":N, "cells":[CELL, ..]}
- *   CELL: {"strategy":NAME, "gap":N, "at_once":N, "fds":N, "spawners":N, "attributes":NAME,
- *          "samples":N, "discards":N, "target":PATH, "stamps":BOOL}
+ *   {"budget":N, "seed":N, "cells":[CELL, ..]}, of one ballast
+ *   CELL: {"axes":{NAME:TEXT, ..}, "samples":N, "discards":N, "target":PATH, "stamps":BOOL}, of the
+ *         axes all but the target, or those that are not at their default
  *
  * Block to runner, on BLOCK_OUT: populated once the ballast is there, a line for each cell as it is
  * done, then done.

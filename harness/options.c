@@ -14,10 +14,11 @@ enum { DEADLINE_DEFAULT_S = 120, DEADLINE_MAX_S = 86400 };
 
 const char *argp_program_version = "forkless-bench " FORKLESS_VERSION;
 
-/* Keys of the options that have no letter; those of the axes stand in the order of the axes. */
-enum { KEY_AXES = 0x100, KEY_SAMPLES = KEY_AXES + AXES, KEY_RESUME };
+/* Keys of the options that have no letter; those of the axes stand in the order of the table. */
+enum { KEY_AXES = 0x100, KEY_SAMPLES = KEY_AXES + AXES_MAX, KEY_RESUME };
+enum { GROUP_OF_CELLS = 1 };
 
-static const struct argp_option options[] = {
+static const struct argp_option options_before[] = {
     {"output", 'o', "FILE", 0,
      "Results file; it must not be there yet (a new one in the folder of local runs)", 0},
     {"rounds", 'r', "N", 0, "Rounds, the sample size: 1 to 1000 (the matrix's)", 0},
@@ -28,27 +29,38 @@ static const struct argp_option options[] = {
      0},
     {"list", 'l', 0, 0, "Lists the matrices; with a MATRIX, the names of its cells", 0},
     {"plan", 'n', 0, 0, "Says what would be run, how long it takes and what does not fit", 0},
-    {0, 0, 0, 0, "Which cells:", 1},
+    {0, 0, 0, 0, "Which cells:", GROUP_OF_CELLS},
     {"filter", 'f', "REGEX", 0, "Only the cells whose names match, anywhere in the name (extended)",
-     1},
-    {"strategy", KEY_AXES + AXIS_STRATEGY, "LIST", 0,
-     "In place of the matrix's: fork,vfork,posix_spawn,clone3,forkless_spawn,...", 1},
-    {"rss", KEY_AXES + AXIS_RSS, "LIST", 0, "Sizes of the parent, such as 0,256MiB,1GiB", 1},
-    {"gap", KEY_AXES + AXIS_GAP, "LIST", 0, "The parent's own work before each spawn: 0,20us,1ms",
-     1},
-    {"at-once", KEY_AXES + AXIS_AT_ONCE, "LIST", 0, "Spawns in a burst: 1,16", 1},
-    {"fds", KEY_AXES + AXIS_FDS, "LIST", 0, "Descriptors that the parent has open: 0,19000", 1},
-    {"spawners", KEY_AXES + AXIS_SPAWNERS, "LIST", 0, "Threads that spawn at the same moment: 1,64",
-     1},
-    {"attributes", KEY_AXES + AXIS_ATTRIBUTES, "LIST", 0,
-     "What the library's commands ask for: none,fd,..., or each (--list names them)", 1},
-    {"target", 't', "LIST", 0,
-     "What is spawned: tiny, silent, static, dynamic, mebibyte, or a path with a slash, to a "
-     "program that ends with status 42",
-     1},
-    {"samples", KEY_SAMPLES, "N", 0, "Of each cell in a round, fewer of fork in big parents", 1},
+     GROUP_OF_CELLS},
+};
+static const struct argp_option options_after[] = {
+    {"samples", KEY_SAMPLES, "N", 0, "Of each cell in a round, fewer of fork in big parents",
+     GROUP_OF_CELLS},
     {0},
 };
+enum {
+    BEFORE = sizeof options_before / sizeof *options_before,
+    AFTER = sizeof options_after / sizeof *options_after
+};
+
+static char names[AXES_MAX][32];
+
+static int key_of(size_t axis) {
+    return axes[axis].letter ? axes[axis].letter : KEY_AXES + (int)axis;
+}
+
+static void fill_options(struct argp_option options[BEFORE + AXES_MAX + AFTER]) {
+    memcpy(options, options_before, sizeof options_before);
+    for (size_t i = 0; i < axis_count; i++) {
+        axis_option(&axes[i], names[i], sizeof names[i]);
+        options[BEFORE + i] = (struct argp_option){.name = names[i] + strlen("--"),
+                                                   .key = key_of(i),
+                                                   .arg = "LIST",
+                                                   .doc = axes[i].means,
+                                                   .group = GROUP_OF_CELLS};
+    }
+    memcpy(&options[BEFORE + axis_count], options_after, sizeof options_after);
+}
 
 static uint64_t number(struct argp_state *state, const char *what, const char *text, uint64_t least,
                        uint64_t most) {
@@ -95,9 +107,6 @@ static error_t parse(int key, char *text, struct argp_state *state) {
     case 'n':
         o->plan = true;
         return 0;
-    case 't':
-        add_values(state, &o->choice.overrides.axes[AXIS_TARGET], text);
-        return 0;
     case KEY_SAMPLES:
         o->choice.overrides.samples = (unsigned)number(state, "--samples", text, 1, SAMPLES_MAX);
         return 0;
@@ -111,10 +120,12 @@ static error_t parse(int key, char *text, struct argp_state *state) {
         o->choice.name = text;
         return 0;
     default:
-        if (key < KEY_AXES || key >= KEY_AXES + AXIS_TARGET)
-            return ARGP_ERR_UNKNOWN;
-        add_values(state, &o->choice.overrides.axes[key - KEY_AXES], text);
-        return 0;
+        for (size_t i = 0; i < axis_count; i++)
+            if (key == key_of(i)) {
+                add_values(state, &o->choice.overrides.axes[i], text);
+                return 0;
+            }
+        return ARGP_ERR_UNKNOWN;
     }
 }
 
@@ -126,6 +137,8 @@ static uint64_t random_seed(void) {
 }
 
 void options_read(struct options *o, int argc, char **argv) {
+    struct argp_option options[BEFORE + AXES_MAX + AFTER];
+    fill_options(options);
     *o = (struct options){.seed = random_seed(), .deadline_s = DEADLINE_DEFAULT_S};
     const struct argp argp = {
         .options = options,

@@ -21,8 +21,8 @@ static const char *s(double n) {
 static double spawn_seconds(const struct cell *cell) {
     if (!cell->strategy->body)
         return 0;
-    double closing = 0.00000004 * cell->fds; /* at exec */
-    return closing + (cell->strategy->copies ? 0.001 + 0.025 * gib(cell->rss) : 0.0008);
+    double closing = 0.00000004 * (double)cell->fds; /* at exec */
+    return closing + (cell->strategy->copies ? 0.001 + 0.025 * gib(cell->ballast.rss) : 0.0008);
 }
 
 static double cell_seconds(const struct cell *cell) {
@@ -30,36 +30,37 @@ static double cell_seconds(const struct cell *cell) {
     unsigned children = cell_children(cell);
     double discards = (cell->discards + children - 1) / children;
     double taken = cell->samples + chunks * discards;
-    double opening = 0.000005 * cell->fds; /* and closing and counting them */
+    double opening = 0.000005 * (double)cell->fds; /* and closing and counting them */
     return taken * (spawn_seconds(cell) * children + (double)cell->gap_ns / 1e9) + chunks * opening;
 }
 
 /* One ballast in one round, roughly. */
 struct block_plan {
-    uint64_t rss, memory;
+    const struct cell *like; /* of its ballast */
+    uint64_t memory;
     bool fits;         /* into the memory that is there now */
     size_t cells, out; /* of them those that will not be measured */
     double seconds;
 };
 
-static uint64_t memory_of(const struct matrix *m, uint64_t rss) {
+static uint64_t memory_of(const struct matrix *m, const struct cell *like) {
     unsigned copies = 0;
     for (size_t i = 0; i < m->count; i++)
-        if (m->cells[i].rss == rss && m->cells[i].strategy->copies &&
+        if (same_ballast(&m->cells[i], like) && m->cells[i].strategy->copies &&
             cell_children(&m->cells[i]) > copies)
             copies = cell_children(&m->cells[i]);
-    return block_memory(rss, copies);
+    return block_memory(like->ballast.rss, copies);
 }
 
-static struct block_plan block_plan(const struct matrix *m, uint64_t rss) {
+static struct block_plan block_plan(const struct matrix *m, const struct cell *like) {
     struct block_plan b = {
-        .rss = rss, .memory = memory_of(m, rss), .seconds = 0.1 + 0.8 * gib(rss)};
+        .like = like, .memory = memory_of(m, like), .seconds = 0.1 + 0.8 * gib(like->ballast.rss)};
     b.fits = b.memory <= memory_available();
     for (size_t i = 0; i < m->count; i++) {
         char why[128];
-        if (m->cells[i].rss != rss)
+        if (!same_ballast(&m->cells[i], like))
             continue;
-        bool fits = b.fits && descriptors_allowed(m->cells[i].fds, why, sizeof why);
+        bool fits = b.fits && descriptors_allowed((unsigned)m->cells[i].fds, why, sizeof why);
         b.cells++;
         b.out += !fits;
         b.seconds += fits ? cell_seconds(&m->cells[i]) : 0;
@@ -77,17 +78,17 @@ struct plan {
 
 static struct plan make_plan(const struct matrix *m) {
     struct plan p = {.blocks = calloc(m->count, sizeof *p.blocks)};
-    uint64_t *rss = calloc(m->count, sizeof *rss);
-    p.count = p.blocks && rss ? matrix_ballasts(m, rss) : 0;
+    const struct cell **firsts = calloc(m->count, sizeof *firsts);
+    p.count = p.blocks && firsts ? matrix_ballasts(m, firsts) : 0;
     for (size_t i = 0; i < p.count; i++) {
         struct block_plan *b = &p.blocks[i];
-        *b = block_plan(m, rss[i]);
+        *b = block_plan(m, firsts[i]);
         if (!b->fits)
             continue;
         p.seconds += b->seconds;
         p.memory = b->memory > p.memory ? b->memory : p.memory;
     }
-    free(rss);
+    free(firsts);
     return p;
 }
 
@@ -100,8 +101,8 @@ static void duration(double seconds, char *out, size_t size) {
         snprintf(out, size, "%.1f hours", seconds / 3600);
 }
 
-bool plan_fits(const struct matrix *m, uint64_t rss, char *why, size_t size) {
-    uint64_t need = memory_of(m, rss), there = memory_available();
+bool plan_fits(const struct matrix *m, const struct cell *like, char *why, size_t size) {
+    uint64_t need = memory_of(m, like), there = memory_available();
     if (need <= there)
         return true;
     snprintf(why, size, "needs %.1f GiB of memory, %.1f GiB are available", gib(need), gib(there));
@@ -109,27 +110,27 @@ bool plan_fits(const struct matrix *m, uint64_t rss, char *why, size_t size) {
 }
 
 bool plan_fits_at_all(const struct matrix *m, char *why, size_t size) {
-    char reason[128] = "", name[32];
+    char reason[128] = "", name[CELL_NAME_SIZE];
     const struct cell *smallest = NULL, *fitting = NULL;
     for (size_t i = 0; i < m->count; i++) {
         if (!m->cells[i].strategy->body)
             continue;
-        bool fits = plan_fits(m, m->cells[i].rss, reason, sizeof reason);
-        if (fits && descriptors_allowed(m->cells[i].fds, reason, sizeof reason))
+        bool fits = plan_fits(m, &m->cells[i], reason, sizeof reason);
+        if (fits && descriptors_allowed((unsigned)m->cells[i].fds, reason, sizeof reason))
             return true;
         fitting = fits ? &m->cells[i] : fitting;
-        if (!smallest || m->cells[i].rss < smallest->rss)
+        if (!smallest || m->cells[i].ballast.rss < smallest->ballast.rss)
             smallest = &m->cells[i];
     }
     if (!smallest)
         return true;
     if (fitting) {
-        descriptors_allowed(fitting->fds, reason, sizeof reason);
+        descriptors_allowed((unsigned)fitting->fds, reason, sizeof reason);
         snprintf(why, size, "no cell fits: %s %s", fitting->name, reason);
         return false;
     }
-    size_name(smallest->rss, name, sizeof name);
-    plan_fits(m, smallest->rss, reason, sizeof reason);
+    ballast_name(smallest, name, sizeof name);
+    plan_fits(m, smallest, reason, sizeof reason);
     snprintf(why, size, "no cell fits: even a parent of %s %s", name, reason);
     return false;
 }
@@ -145,18 +146,18 @@ void plan_sentence(const struct matrix *m, unsigned rounds, char *out, size_t si
 
 /* What does not fit, why, and how many cells that is. */
 static void print_misfits(const struct matrix *m, const struct plan *p) {
-    char name[32], why[128] = "";
+    char name[CELL_NAME_SIZE], why[128] = "";
     size_t out = 0;
     for (size_t i = 0; i < p->count; i++)
         out += p->blocks[i].out;
     for (size_t i = 0; i < p->count && out; i++)
-        if (!plan_fits(m, p->blocks[i].rss, why, sizeof why)) {
-            size_name(p->blocks[i].rss, name, sizeof name);
+        if (!plan_fits(m, p->blocks[i].like, why, sizeof why)) {
+            ballast_name(p->blocks[i].like, name, sizeof name);
             printf("\n%s %s", name, why);
         }
     for (size_t i = 0; i < m->count && out; i++)
-        if (!descriptors_allowed(m->cells[i].fds, why, sizeof why)) {
-            printf("\nfds:%u %s", m->cells[i].fds, why);
+        if (!descriptors_allowed((unsigned)m->cells[i].fds, why, sizeof why)) {
+            printf("\nfds:%" PRIu64 " %s", m->cells[i].fds, why);
             break;
         }
     if (out)
@@ -165,7 +166,7 @@ static void print_misfits(const struct matrix *m, const struct plan *p) {
 
 void plan_print(const struct matrix *m, unsigned rounds) {
     struct plan p = make_plan(m);
-    char time[64], name[32];
+    char time[64], name[CELL_NAME_SIZE];
     duration(p.seconds * rounds, time, sizeof time);
     printf("matrix   %s\n", m->name);
     printf("cells    %zu, in %zu size%s of parent\n", m->count, p.count, s((double)p.count));
@@ -177,7 +178,7 @@ void plan_print(const struct matrix *m, unsigned rounds) {
     printf("%10s %7s %10s %17s\n", "parent", "cells", "memory", "seconds a round");
     for (size_t i = 0; i < p.count; i++) {
         const struct block_plan *b = &p.blocks[i];
-        size_name(b->rss, name, sizeof name);
+        ballast_name(b->like, name, sizeof name);
         printf("%10s %7zu %6.1f GiB %17.1f%s\n", name, b->cells, gib(b->memory), b->seconds,
                b->fits ? "" : "   will not fit");
     }

@@ -4,8 +4,9 @@
 
 #include "matrix.h"
 
-/* Whether a block with this ballast fits into the memory that is there now; else a sentence. */
-bool plan_fits(const struct matrix *, uint64_t rss, char *why, size_t size);
+/* Whether a block with the ballast of this cell fits into the memory that is there now; else a
+ * sentence. */
+bool plan_fits(const struct matrix *, const struct cell *like, char *why, size_t size);
 
 /* Whether one cell at least does, beside the null cell. */
 bool plan_fits_at_all(const struct matrix *, char *why, size_t size);

@@ -8,21 +8,33 @@
 #include "examine.h"
 #include "host.h"
 
+static void set_axis(json_t *object, const struct axis *axis, const struct cell *cell) {
+    char text[AXIS_TEXT_SIZE];
+    axis_print(axis, cell, text);
+    json_object_set_new(object, axis->name,
+                        axis->kind->is_number ? json_integer((json_int_t)axis_number(axis, cell))
+                                              : json_string(text));
+}
+
+void ballast_set(json_t *object, const struct cell *cell) {
+    char name[CELL_NAME_SIZE];
+    ballast_name(cell, name, sizeof name);
+    const char *more = strchr(name, '/');
+    json_object_set_new(object, "rss", json_integer((json_int_t)cell->ballast.rss));
+    if (more)
+        json_object_set_new(object, "ballast", json_string(more + 1));
+}
+
 static json_t *cell_object(const struct cell *c) {
     char id[17];
-    json_t *object =
-        json_pack("{s:s,s:s,s:I,s:I,s:I,s:s,s:I,s:I}", "name", c->name, "strategy",
-                  c->strategy->name, "rss", (json_int_t)c->rss, "gap", (json_int_t)c->gap_ns,
-                  "at_once", (json_int_t)c->at_once, "target", target_name(c->target), "samples",
-                  (json_int_t)c->samples, "discards", (json_int_t)c->discards);
+    json_t *object = json_pack("{s:s}", "name", c->name);
+    for (size_t i = 0; i < axis_count; i++)
+        if (axes[i].always || !axis_is_default(&axes[i], c))
+            set_axis(object, &axes[i], c);
+    json_object_set_new(object, "samples", json_integer(c->samples));
+    json_object_set_new(object, "discards", json_integer(c->discards));
     if (!target_is_known(c->target) && target_id(c, id))
         json_object_set_new(object, "target_id", json_string(id));
-    if (c->fds != cell_default.fds)
-        json_object_set_new(object, "fds", json_integer(c->fds));
-    if (c->spawners != cell_default.spawners)
-        json_object_set_new(object, "spawners", json_integer(c->spawners));
-    if (c->attribute != cell_default.attribute)
-        json_object_set_new(object, "attributes", json_string(c->attribute->name));
     return object;
 }
 
@@ -53,29 +65,37 @@ json_t *resume_line_make(unsigned rounds) {
                      started(), "findings", examine_host());
 }
 
-static bool read_cell(json_t *object, struct cell *cell) {
-    const char *name, *strategy, *attribute = cell_default.attribute->name;
-    json_int_t rss, gap, at_once, fds = 0, spawners = 1, samples, discards;
+/* Where a program of somebody's own is the file does not say: its name is all there is. */
+static bool read_axis(const struct axis *axis, const json_t *value, struct cell *cell) {
     char why[WHY_SIZE];
-    if (json_unpack(object, "{s:s,s:s,s:I,s:I,s:I,s?I,s?I,s?s,s:s,s:I,s:I}", "name", &name,
-                    "strategy", &strategy, "rss", &rss, "gap", &gap, "at_once", &at_once, "fds",
-                    &fds, "spawners", &spawners, "attributes", &attribute, "target", &cell->target,
-                    "samples", &samples, "discards", &discards) < 0)
+    if (!value)
+        return !axis->always;
+    if (axis->kind->is_number)
+        return json_is_integer(value) && axis_set_number(axis, cell, json_integer_value(value));
+    const char *text = json_string_value(value);
+    if (text && axis == axis_find("target") && !strchr(text, '/')) {
+        cell->target = text;
+        return true;
+    }
+    return text && axis_set(axis, cell, text, why, sizeof why);
+}
+
+static bool read_cell(json_t *object, struct cell *cell) {
+    const char *name;
+    json_int_t samples, discards;
+    char why[WHY_SIZE];
+    *cell = cell_default;
+    if (json_unpack(object, "{s:s,s:I,s:I}", "name", &name, "samples", &samples, "discards",
+                    &discards) < 0)
         return false;
-    cell->attribute = attribute_find(attribute);
-    cell->fds = (unsigned)fds;
-    cell->spawners = (unsigned)spawners;
-    cell->strategy = strategy_find(strategy);
-    cell->rss = (uint64_t)rss;
-    cell->gap_ns = (uint64_t)gap;
-    cell->at_once = (unsigned)at_once;
+    for (size_t i = 0; i < axis_count; i++)
+        if (!read_axis(&axes[i], json_object_get(object, axes[i].name), cell))
+            return false;
+    if (samples < 1 || samples > SAMPLES_MAX || discards < 0 || discards > SAMPLES_MAX ||
+        axes_conflict(cell, why, sizeof why))
+        return false;
     cell->samples = (unsigned)samples;
     cell->discards = (unsigned)discards;
-    if (!cell->strategy || !cell->attribute || rss < 0 || gap < 0 || at_once < 1 ||
-        at_once > CHILDREN_MAX || fds < 0 || fds > FDS_MAX || spawners < 1 ||
-        spawners > SPAWNERS_MAX || samples < 1 || samples > SAMPLES_MAX || discards < 0 ||
-        cell_conflict(cell, why, sizeof why) != AXES)
-        return false;
     cell_name(cell);
     return strcmp(cell->name, name) == 0;
 }

@@ -11,6 +11,9 @@ enum { SCHEMA = 2 };
 json_t *run_line_make(const struct matrix *, unsigned rounds, uint64_t seed);
 json_t *resume_line_make(unsigned rounds);
 
+/* Sets what a block's line has of its ballast, that of this cell. */
+void ballast_set(json_t *, const struct cell *);
+
 /*
  * The matrix that a run line tells of, with texts that are the line's, its rounds and its seed.
  * False with a sentence in `why`. matrix_clear() ends the matrix in either case.

@@ -30,7 +30,8 @@ static void append(struct run *run, json_t *line) {
 struct block {
     struct run *run;
     unsigned round, position;
-    uint64_t rss, seed;
+    const struct cell *like; /* of its ballast */
+    uint64_t seed;
     size_t count;
     const struct cell **cells;
 };
@@ -79,33 +80,41 @@ static void keep_cells(struct block *b, const struct supervision *s) {
                          s->state ? s->reason : "the block did not speak of it");
 }
 
+static json_t *axes_of(const struct cell *cell) {
+    json_t *said = json_object();
+    char text[AXIS_TEXT_SIZE];
+    for (size_t i = 0; i < axis_count; i++) {
+        if (&axes[i] == axis_find("target") || axis_is_default(&axes[i], cell))
+            continue;
+        axis_print(&axes[i], cell, text);
+        json_object_set_new(said, axes[i].name, json_string(text));
+    }
+    return said;
+}
+
 static json_t *order_of(struct block *b) {
     json_t *cells = json_array();
     for (size_t i = 0; i < b->count; i++) {
         const struct cell *c = b->cells[i];
         char target[PATH_SIZE];
         target_path(c, target, sizeof target);
-        json_array_append_new(
-            cells, json_pack("{s:s,s:I,s:I,s:I,s:I,s:s,s:I,s:I,s:s,s:b}", "strategy",
-                             c->strategy->name, "gap", (json_int_t)c->gap_ns, "at_once",
-                             (json_int_t)c->at_once, "fds", (json_int_t)c->fds, "spawners",
-                             (json_int_t)c->spawners, "attributes", c->attribute->name, "samples",
-                             (json_int_t)c->samples, "discards", (json_int_t)c->discards, "target",
-                             target, "stamps", strcmp(c->target, cell_default.target) == 0));
+        json_array_append_new(cells, json_pack("{s:o,s:i,s:i,s:s,s:b}", "axes", axes_of(c),
+                                               "samples", (int)c->samples, "discards",
+                                               (int)c->discards, "target", target, "stamps",
+                                               strcmp(c->target, cell_default.target) == 0));
     }
-    return json_pack("{s:I,s:I,s:I,s:o}", "rss", (json_int_t)b->rss, "budget",
-                     (json_int_t)(b->rss + ADDRESS_SPACE), "seed", (json_int_t)b->seed, "cells",
-                     cells);
+    return json_pack("{s:I,s:I,s:o}", "budget", (json_int_t)(b->like->ballast.rss + ADDRESS_SPACE),
+                     "seed", (json_int_t)b->seed, "cells", cells);
 }
 
 static json_t *block_line(const struct block *b, const struct supervision *s, double seconds,
                           double load, const struct disturbance *d) {
-    json_t *line =
-        json_pack("{s:s,s:i,s:i,s:I,s:I,s:f,s:f,s:f,s:f,s:I,s:I}", "kind", "block", "round",
-                  (int)b->round, "position", (int)b->position, "rss", (json_int_t)b->rss,
-                  "resident", (json_int_t)s->resident, "seconds", seconds, "steal", d->steal,
-                  "load", load, "other", d->other, "voluntary_switches", (json_int_t)d->voluntary,
-                  "involuntary_switches", (json_int_t)d->involuntary);
+    json_t *line = json_pack(
+        "{s:s,s:i,s:i,s:I,s:f,s:f,s:f,s:f,s:I,s:I}", "kind", "block", "round", (int)b->round,
+        "position", (int)b->position, "resident", (json_int_t)s->resident, "seconds", seconds,
+        "steal", d->steal, "load", load, "other", d->other, "voluntary_switches",
+        (json_int_t)d->voluntary, "involuntary_switches", (json_int_t)d->involuntary);
+    ballast_set(line, b->like);
     if (d->says[0])
         json_object_set_new(line, "disturbed", json_string(d->says));
     return line;
@@ -115,6 +124,7 @@ static void supervise_block(struct block *b) {
     struct run *run = b->run;
     struct supervision s = {
         .order = order_of(b),
+        .ballast = b->like->ballast,
         .deadline_s = run->deadline_s,
         .signals = run->signals,
     };
@@ -134,7 +144,7 @@ static void supervise_block(struct block *b) {
 
 static void run_block(struct block *b) {
     char why[128];
-    if (plan_fits(b->run->matrix, b->rss, why, sizeof why)) {
+    if (plan_fits(b->run->matrix, b->like, why, sizeof why)) {
         if (b->count > 0)
             supervise_block(b);
         return;
@@ -148,17 +158,17 @@ static bool is_done(const struct run *run, unsigned round, size_t cell) {
 }
 
 /* Whether any cell of a ballast is still to be measured in a round. */
-static bool is_open(const struct run *run, unsigned round, uint64_t rss) {
+static bool is_open(const struct run *run, unsigned round, const struct cell *like) {
     for (size_t i = 0; i < run->matrix->count; i++)
-        if (run->matrix->cells[i].rss == rss && !is_done(run, round, i))
+        if (same_ballast(&run->matrix->cells[i], like) && !is_done(run, round, i))
             return true;
     return false;
 }
 
-static void run_ballast(struct run *run, unsigned round, unsigned position, uint64_t rss,
+static void run_ballast(struct run *run, unsigned round, unsigned position, const struct cell *like,
                         uint64_t seed) {
     const struct matrix *m = run->matrix;
-    struct block b = {.run = run, .round = round, .position = position, .rss = rss, .seed = seed};
+    struct block b = {.run = run, .round = round, .position = position, .like = like, .seed = seed};
     b.cells = calloc(m->count, sizeof *b.cells);
     if (!b.cells) {
         run->code = -ENOMEM;
@@ -166,9 +176,9 @@ static void run_ballast(struct run *run, unsigned round, unsigned position, uint
     }
     for (size_t i = 0; i < m->count; i++) {
         char why[128];
-        if (m->cells[i].rss != rss || is_done(run, round, i))
+        if (!same_ballast(&m->cells[i], like) || is_done(run, round, i))
             continue;
-        if (descriptors_allowed(m->cells[i].fds, why, sizeof why))
+        if (descriptors_allowed((unsigned)m->cells[i].fds, why, sizeof why))
             b.cells[b.count++] = &m->cells[i];
         else
             give_up_cell(&b, &m->cells[i], "unsupported", why);
@@ -177,19 +187,21 @@ static void run_ballast(struct run *run, unsigned round, unsigned position, uint
     free(b.cells);
 }
 
-static unsigned count_open(const struct run *run, const uint64_t *rss, size_t ballasts) {
+static unsigned count_open(const struct run *run, const struct cell *const *firsts,
+                           size_t ballasts) {
     unsigned count = 0;
     for (unsigned round = 0; round < run->rounds; round++)
         for (size_t i = 0; i < ballasts; i++)
-            count += is_open(run, round, rss[i]);
+            count += is_open(run, round, firsts[i]);
     return count;
 }
 
 /* Every ballast once a round, in an order of the round's own. What was done before draws its random
  * numbers all the same, so that a run that goes on has the orders of one that was never broken off.
  */
-static void run_rounds(struct run *run, const uint64_t *rss, size_t *order, size_t ballasts) {
-    unsigned total = count_open(run, rss, ballasts), done = 0;
+static void run_rounds(struct run *run, const struct cell *const *firsts, size_t *order,
+                       size_t ballasts) {
+    unsigned total = count_open(run, firsts, ballasts), done = 0;
     int64_t began = now_ns();
     uint64_t random = run->seed;
     for (size_t i = 0; i < ballasts; i++)
@@ -198,10 +210,10 @@ static void run_rounds(struct run *run, const uint64_t *rss, size_t *order, size
         random_shuffle(&random, order, ballasts);
         for (unsigned i = 0; i < ballasts; i++) {
             uint64_t seed = random_next(&random);
-            if (!is_open(run, round, rss[order[i]]))
+            if (!is_open(run, round, firsts[order[i]]))
                 continue;
             progress_bar(done++, total, (double)(now_ns() - began) / 1e9);
-            run_ballast(run, round, i, rss[order[i]], seed);
+            run_ballast(run, round, i, firsts[order[i]], seed);
             if (run->interrupted || run->code < 0)
                 return;
         }
@@ -210,15 +222,15 @@ static void run_rounds(struct run *run, const uint64_t *rss, size_t *order, size
 
 int runner_run(struct run *run) {
     int64_t began = now_ns();
-    uint64_t *rss = calloc(run->matrix->count, sizeof *rss);
+    const struct cell **firsts = calloc(run->matrix->count, sizeof *firsts);
     size_t *order = calloc(run->matrix->count, sizeof *order);
     append(run, run->done ? resume_line_make(run->rounds)
                           : run_line_make(run->matrix, run->rounds, run->seed));
-    if (!rss || !order)
+    if (!firsts || !order)
         run->code = -ENOMEM;
     if (run->code == 0)
-        run_rounds(run, rss, order, matrix_ballasts(run->matrix, rss));
-    free(rss);
+        run_rounds(run, firsts, order, matrix_ballasts(run->matrix, firsts));
+    free(firsts);
     free(order);
     progress_bar(0, 0, 0);
     if (run->code == 0)

@@ -57,7 +57,7 @@ static void release_outputs(struct sampler *s) {
 int sample_take(struct sampler *s, struct sample *out) {
     const struct cell *cell = s->cell;
     struct turn *turn = &s->turn;
-    unsigned want = cell->strategy->body ? cell->at_once : 0;
+    unsigned want = cell->strategy->body ? (unsigned)cell->at_once : 0;
 
     *turn = (struct turn){.strategy = cell->strategy, .want = want, .born = s->born};
     if (s->spawners)

@@ -65,8 +65,8 @@ int main(int argc, char **argv) {
     /* hyperfine's own, up to 4 KiB of it, which each exec would copy. */
     unsetenv("HYPERFINE_RANDOMIZED_ENVIRONMENT_OFFSET");
     cell.gap_ns = 0;
-    if (!cell_set(&cell, AXIS_STRATEGY, argv[1], why, sizeof why) ||
-        (argc == 4 && !cell_set(&cell, AXIS_TARGET, argv[3], why, sizeof why)))
+    if (!axis_set(axis_find("strategy"), &cell, argv[1], why, sizeof why) ||
+        (argc == 4 && !axis_set(axis_find("target"), &cell, argv[3], why, sizeof why)))
         return complain(USAGE, "%s", why);
     if (!count_parse(argv[2], 0, STORM_MAX, &count))
         return complain(USAGE, "'%s' is not a whole number from 0 to %d", argv[2], STORM_MAX);

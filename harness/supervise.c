@@ -101,8 +101,7 @@ static bool check_memory(struct conversation *c) {
         return false;
     }
     c->s->resident = found.rss;
-    uint64_t asked = (uint64_t)json_integer_value(json_object_get(c->s->order, "rss"));
-    const char *wrong = ballast_verify(asked, &found, buffer, sizeof buffer);
+    const char *wrong = ballast_verify(&c->s->ballast, &found, buffer, sizeof buffer);
     if (wrong)
         give_up(c, "failed", "%s", wrong);
     return !wrong;

@@ -7,8 +7,11 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "cell.h"
+
 struct supervision {
-    json_t *order; /* as block.h has it */
+    json_t *order;          /* as block.h has it */
+    struct ballast ballast; /* the same, for who looks from outside */
     unsigned deadline_s;
     int signals; /* readable when somebody wants to end the run */
 

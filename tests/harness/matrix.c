@@ -29,6 +29,10 @@ static struct matrix fill(const char *name, const struct overrides *overrides) {
     return m;
 }
 
+static struct values *values_of(struct overrides *o, const char *axis) {
+    return &o->axes[axis_find(axis) - axes];
+}
+
 static struct matrix quick(void) {
     return fill("quick", &(struct overrides){0});
 }
@@ -93,9 +97,9 @@ static void test_overrides_replace_an_axis_in_every_entry(void **unused) {
     char *sizes[] = {"0", "2GiB"}, *strategies[] = {"fork", "vfork"}, *targets[] = {"./a/program"};
     struct overrides o = {.samples = 7};
     (void)unused;
-    o.axes[AXIS_RSS] = (struct values){sizes, 2};
-    o.axes[AXIS_STRATEGY] = (struct values){strategies, 2};
-    o.axes[AXIS_TARGET] = (struct values){targets, 1};
+    *values_of(&o, "rss") = (struct values){sizes, 2};
+    *values_of(&o, "strategy") = (struct values){strategies, 2};
+    *values_of(&o, "target") = (struct values){targets, 1};
     struct matrix m = fill("quick", &o);
     assert_int_equal(m.count, 1 + 2 * 2 * 3); /* paced, back to back, burst */
     assert_string_equal(m.cells[0].name, "spawn/null");
@@ -107,30 +111,30 @@ static void test_overrides_replace_an_axis_in_every_entry(void **unused) {
 
 static void test_wrong_overrides(void **unused) {
     static const struct {
-        enum axis axis;
+        const char *axis;
         char *value;
         const char *says;
     } wrong[] = {
-        {AXIS_RSS, "1 GB", "--rss: '1 GB' is not a size such as 0, 256MiB or 1GiB"},
-        {AXIS_RSS, "-1", "--rss: '-1' is not a size such as 0, 256MiB or 1GiB"},
-        {AXIS_RSS, "1000", "--rss: '1000' is not a size such as 0, 256MiB or 1GiB"},
-        {AXIS_RSS, "99999999TiB", "--rss: '99999999TiB' is not a size such as 0, 256MiB or 1GiB"},
-        {AXIS_GAP, "1 ms", "--gap: '1 ms' is not a time such as 0, 20us or 1ms"},
-        {AXIS_AT_ONCE, "2000", "--at-once: '2000' is not a whole number from 1 to 1024"},
-        {AXIS_FDS, "19001", "--fds: '19001' is not a whole number from 0 to 19000"},
-        {AXIS_FDS, "-1", "--fds: '-1' is not a whole number from 0 to 19000"},
-        {AXIS_SPAWNERS, "0", "--spawners: '0' is not a whole number from 1 to 64"},
-        {AXIS_SPAWNERS, "65", "--spawners: '65' is not a whole number from 1 to 64"},
-        {AXIS_ATTRIBUTES, "evn", "--attributes: there is no attribute 'evn'; did you mean env?"},
-        {AXIS_ATTRIBUTES, "foo",
+        {"rss", "1 GB", "--rss: '1 GB' is not a size such as 0, 256MiB or 1GiB"},
+        {"rss", "-1", "--rss: '-1' is not a size such as 0, 256MiB or 1GiB"},
+        {"rss", "1000", "--rss: '1000' is not a size such as 0, 256MiB or 1GiB"},
+        {"rss", "99999999TiB", "--rss: '99999999TiB' is not a size such as 0, 256MiB or 1GiB"},
+        {"gap", "1 ms", "--gap: '1 ms' is not a time such as 0, 20us or 1ms"},
+        {"at_once", "2000", "--at-once: '2000' is not a whole number from 1 to 1024"},
+        {"fds", "19001", "--fds: '19001' is not a whole number from 0 to 19000"},
+        {"fds", "-1", "--fds: '-1' is not a whole number from 0 to 19000"},
+        {"spawners", "0", "--spawners: '0' is not a whole number from 1 to 64"},
+        {"spawners", "65", "--spawners: '65' is not a whole number from 1 to 64"},
+        {"attributes", "evn", "--attributes: there is no attribute 'evn'; did you mean env?"},
+        {"attributes", "foo",
          "--attributes: there is no attribute 'foo'; --list names those that there are"},
-        {AXIS_ATTRIBUTES, "fd",
+        {"attributes", "fd",
          "--attributes: floor_vm cannot take 'fd': forkless_spawn and forkless_start take "
          "attributes"},
-        {AXIS_STRATEGY, "forkles_start",
+        {"strategy", "forkles_start",
          "--strategy: there is no strategy 'forkles_start'; did you mean forkless_start?"},
-        {AXIS_TARGET, "tyni", "--target: there is no target 'tyni'; did you mean tiny?"},
-        {AXIS_TARGET, "huge",
+        {"target", "tyni", "--target: there is no target 'tyni'; did you mean tiny?"},
+        {"target", "huge",
          "--target: there is no target 'huge', but tiny, silent, static, dynamic, mebibyte, or a "
          "path with a slash"},
     };
@@ -140,7 +144,7 @@ static void test_wrong_overrides(void **unused) {
         struct matrix none = {0};
         struct overrides o = {0};
         char *value = wrong[i].value;
-        o.axes[wrong[i].axis] = (struct values){&value, 1};
+        *values_of(&o, wrong[i].axis) = (struct values){&value, 1};
         assert_false(matrix_fill(&none, recipe, &o, path, why, sizeof why));
         assert_string_equal(why, wrong[i].says);
         matrix_clear(&none);
@@ -153,8 +157,8 @@ static void test_more_children_than_can_stamp(void **unused) {
     struct overrides o = {0};
     struct matrix m = quick(), none = {0};
     (void)unused;
-    o.axes[AXIS_SPAWNERS] = (struct values){&spawners, 1};
-    o.axes[AXIS_AT_ONCE] = (struct values){at_once, 2};
+    *values_of(&o, "spawners") = (struct values){&spawners, 1};
+    *values_of(&o, "at_once") = (struct values){at_once, 2};
     assert_false(matrix_fill(&none, recipe, &o, path, why, sizeof why));
     assert_string_equal(why, "--spawners: 64 spawners of 17 at once have more than 1024 children");
     matrix_clear(&none);
@@ -164,12 +168,13 @@ static void test_more_children_than_can_stamp(void **unused) {
 static void test_the_new_axes_stand_in_names(void **unused) {
     char *strategy = "forkless_spawn", *rss = "1GiB", *gap = "0", *at_once = "2", *fds = "100",
          *spawners = "3", *attribute = "fd", *target = "silent";
-    char *const values[AXES] = {strategy, rss, gap, at_once, fds, spawners, attribute, target};
+    char *const values[] = {strategy, rss, gap, at_once, fds, spawners, attribute, target};
     struct cell cell = cell_default;
     (void)unused;
-    for (enum axis a = 0; a < AXES; a++)
-        assert_true(cell_set(&cell, a, values[a], why, sizeof why));
-    assert_int_equal(cell_conflict(&cell, why, sizeof why), AXES);
+    assert_int_equal(sizeof values / sizeof *values, axis_count);
+    for (size_t i = 0; i < axis_count; i++)
+        assert_true(axis_set(&axes[i], &cell, values[i], why, sizeof why));
+    assert_null(axes_conflict(&cell, why, sizeof why));
     assert_int_equal(cell_children(&cell), 6);
     cell_name(&cell);
     assert_string_equal(cell.name, "spawn/forkless_spawn/rss:1GiB/gap:0/at_once:2/fds:100/"
@@ -181,11 +186,11 @@ static void test_each_attribute_is_a_cell(void **unused) {
     struct overrides o = {0};
     char name[CELL_NAME_SIZE];
     (void)unused;
-    o.axes[AXIS_STRATEGY] = (struct values){strategies, 1};
-    o.axes[AXIS_RSS] = (struct values){&zero, 1};
-    o.axes[AXIS_GAP] = (struct values){&zero, 1};
-    o.axes[AXIS_AT_ONCE] = (struct values){&one, 1};
-    o.axes[AXIS_ATTRIBUTES] = (struct values){&each, 1};
+    *values_of(&o, "strategy") = (struct values){strategies, 1};
+    *values_of(&o, "rss") = (struct values){&zero, 1};
+    *values_of(&o, "gap") = (struct values){&zero, 1};
+    *values_of(&o, "at_once") = (struct values){&one, 1};
+    *values_of(&o, "attributes") = (struct values){&each, 1};
     struct matrix m = fill("quick", &o);
     assert_int_equal(m.count, 1 + attribute_count - 1);
     for (size_t i = 1; i < attribute_count; i++) {
@@ -201,7 +206,7 @@ static void test_two_targets_of_one_name(void **unused) {
     struct overrides o = {0};
     struct matrix m = quick(), none = {0};
     (void)unused;
-    o.axes[AXIS_TARGET] = (struct values){targets, 2};
+    *values_of(&o, "target") = (struct values){targets, 2};
     assert_false(matrix_fill(&none, recipe, &o, path, why, sizeof why));
     assert_string_equal(why, "the targets ./a/program and ./b/program have one name");
     matrix_clear(&none);
@@ -210,13 +215,13 @@ static void test_two_targets_of_one_name(void **unused) {
 
 static void test_ballasts_come_once_each(void **unused) {
     struct matrix m = quick();
-    uint64_t rss[64];
+    const struct cell *firsts[64];
     (void)unused;
     assert_true(m.count <= 64);
-    assert_int_equal(matrix_ballasts(&m, rss), 4);
+    assert_int_equal(matrix_ballasts(&m, firsts), 4);
     for (size_t i = 0; i < 4; i++)
         for (size_t j = 0; j < i; j++)
-            assert_true(rss[i] != rss[j]);
+            assert_false(same_ballast(firsts[i], firsts[j]));
     end(&m);
 }
 
