@@ -16,7 +16,7 @@ bool is_floor(const struct cell *cell) {
 
 bool is_plain(const struct cell *cell) {
     return cell->axes.fds == 0 && cell->axes.spawners == 1 &&
-           !strcmp(cell->axes.attributes, NO_ATTRIBUTES);
+           !strcmp(cell->axes.attributes, NO_ATTRIBUTES) && !cell->axes.more[0];
 }
 
 bool same_but_rss(const struct cell *cell, const struct axes *axes) {
@@ -24,7 +24,7 @@ bool same_but_rss(const struct cell *cell, const struct axes *axes) {
            cell->axes.at_once == axes->at_once && cell->axes.fds == axes->fds &&
            cell->axes.spawners == axes->spawners && !strcmp(cell->axes.strategy, axes->strategy) &&
            !strcmp(cell->axes.attributes, axes->attributes) &&
-           !strcmp(cell->axes.target, axes->target);
+           !strcmp(cell->axes.target, axes->target) && !strcmp(cell->axes.more, axes->more);
 }
 
 bool same_block(const struct cell *a, const struct cell *b) {

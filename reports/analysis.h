@@ -44,7 +44,7 @@ struct noise {
 bool is_null(const struct cell *cell);
 bool is_floor(const struct cell *cell);
 
-/* Whether it is at the defaults of fds, spawners and attributes. */
+/* Whether it is at the defaults of all axes but rss, gap, at_once and target. */
 bool is_plain(const struct cell *cell);
 
 /* Whether it is a cell of these axes, whatever its size. */

@@ -21,9 +21,9 @@ static void write_estimate(FILE *out, const struct estimate *estimate) {
 }
 
 static void write_head(FILE *out) {
-    fputs(
-        "cell,strategy,rss,gap,at_once,fds,spawners,attributes,target,state,reason,rounds,samples",
-        out);
+    fputs("cell,strategy,rss,gap,at_once,fds,spawners,attributes,target,more,state,reason,rounds,"
+          "samples",
+          out);
     for (enum figure figure = CALL; figure < FIGURES; figure++) {
         const char *name = figure_names[figure];
         fprintf(out, ",%s,%s_low,%s_high,%s_tail,%s_tail_is", name, name, name, name, name);
@@ -65,6 +65,8 @@ static void write_cell(FILE *out, const struct run *run, const struct cell *cell
     write_csv(out, axes->attributes);
     fputc(',', out);
     write_csv(out, axes->target);
+    fputc(',', out);
+    write_csv(out, axes->more);
     write_state(out, run, cell);
     fprintf(out, ",%zu,%zu", count_rounds(run, cell), count_samples(run, cell, CALL));
     for (enum figure figure = CALL; figure < FIGURES; figure++)

@@ -52,6 +52,18 @@ const char *describe_target(const char *target) {
     return target;
 }
 
+char *describe_more(const struct axes *axes) {
+    char *words = sentence("%s", ""), *copy = must(strdup(axes->more)), *rest = copy;
+    for (char *part; *copy && (part = strsep(&rest, "/"));) {
+        *strchr(part, ':') = ' ';
+        char *longer = sentence("%s%s%s", words, *words ? ", " : "", part);
+        free(words);
+        words = longer;
+    }
+    free(copy);
+    return words;
+}
+
 char *describe_rounds(const struct view *view) {
     size_t least = view->run->rounds, most = 0;
     for (size_t i = 0; i < view->row_count; i++)

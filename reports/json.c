@@ -51,6 +51,17 @@ static void set_estimate(json_t *object, const char *name, const char *unit,
     }
 }
 
+/* Each further axis as a text: "pages": "thp". */
+static void set_more(json_t *object, const struct axes *axes) {
+    char *copy = must(strdup(axes->more)), *rest = copy;
+    for (char *part; *copy && (part = strsep(&rest, "/"));) {
+        char *value = strchr(part, ':');
+        *value++ = '\0';
+        set_text(object, part, value);
+    }
+    free(copy);
+}
+
 static void set_axes_but_rss(json_t *object, const struct axes *axes) {
     set_text(object, "strategy", axes->strategy);
     set_whole(object, "gap_ns", axes->gap);
@@ -59,6 +70,7 @@ static void set_axes_but_rss(json_t *object, const struct axes *axes) {
     set_whole(object, "spawners", axes->spawners);
     set_text(object, "attributes", axes->attributes);
     set_text(object, "target", axes->target);
+    set_more(object, axes);
 }
 
 static json_t *describe_host(const struct host *host) {
@@ -111,6 +123,7 @@ static json_t *describe_noise(const struct run *run) {
         json_t *entry = must(json_object());
         set_count(entry, "round", block->round);
         set_whole(entry, "rss_bytes", block->rss);
+        set_text(entry, "ballast", block->ballast);
         set_text(entry, "reason", block->disturbed);
         append(disturbed, entry);
     }

@@ -40,6 +40,27 @@ static bool read_more_axes(struct source *source, const json_t *object, struct a
     return true;
 }
 
+/* What these fields do not hold: any part of a name that is of another axis. */
+static char *find_more(const char *name) {
+    static const char *const known[] = {"rss",      "gap",        "at_once", "fds",
+                                        "spawners", "attributes", "target"};
+    char *more = must(strdup("")), *copy = must(strdup(name)), *rest = copy;
+    for (const char *part; (part = strsep(&rest, "/"));) {
+        const char *colon = strchr(part, ':');
+        size_t i = 0, length = colon ? (size_t)(colon - part) : 0;
+        while (i < sizeof known / sizeof *known &&
+               (strlen(known[i]) != length || strncmp(part, known[i], length)))
+            i++;
+        if (!colon || i < sizeof known / sizeof *known)
+            continue;
+        char *longer = sentence("%s%s%s", more, *more ? "/" : "", part);
+        free(more);
+        more = longer;
+    }
+    free(copy);
+    return more;
+}
+
 static bool read_axes(struct source *source, const json_t *object, struct axes *axes) {
     return read_more_axes(source, object, axes) &&
            field_text(source, object, "strategy", &axes->strategy) &&
@@ -58,6 +79,7 @@ static bool add_cell(struct source *source, struct run *run, const json_t *objec
     if (twice)
         return refuse(source, "the cell %s is listed twice", cell->name);
     cell->rounds = must(calloc(run->rounds, sizeof *cell->rounds));
+    cell->axes.more = find_more(cell->name);
     return read_axes(source, object, &cell->axes);
 }
 
@@ -219,7 +241,8 @@ static bool read_disturbance(struct source *source, const json_t *line, const st
         !field_number(source, line, "other", &block->other))
         return false;
     block->round = (size_t)round;
-    return field_optional_text(source, line, "disturbed", &block->disturbed);
+    return field_optional_text(source, line, "ballast", &block->ballast) &&
+           field_optional_text(source, line, "disturbed", &block->disturbed);
 }
 
 static bool read_block(struct source *source, const json_t *line, struct run *run) {
@@ -342,14 +365,17 @@ static void free_cell(struct cell *cell, size_t rounds) {
     free(cell->axes.strategy);
     free(cell->axes.attributes);
     free(cell->axes.target);
+    free(cell->axes.more);
 }
 
 void run_free(struct run *run) {
     for (size_t i = 0; i < run->cell_count; i++)
         free_cell(&run->cells[i], run->rounds);
     free(run->cells);
-    for (size_t i = 0; i < run->block_count; i++)
+    for (size_t i = 0; i < run->block_count; i++) {
+        free(run->blocks[i].ballast);
         free(run->blocks[i].disturbed);
+    }
     free(run->blocks);
     for (size_t i = 0; i < run->finding_count; i++) {
         free(run->findings[i].name);

@@ -36,11 +36,13 @@ struct axes {
     int64_t spawners;
     char *attributes;
     char *target;
+    char
+        *more; /* the others that are not at their defaults, as in the name: "pages:thp/load:all" */
 };
 
 /* The axes that are in a file only where they are not so; fds is then 0. */
 #define NO_ATTRIBUTES "none"
-#define PLAIN         .spawners = 1, .attributes = NO_ATTRIBUTES
+#define PLAIN         .spawners = 1, .attributes = NO_ATTRIBUTES, .more = ""
 
 struct cell {
     char *name;
@@ -55,6 +57,7 @@ struct block {
     double other;    /* NaN in schema 1, which does not tell */
     size_t round;    /* 0 in schema 1, of which nobody asks */
     int64_t rss;     /* likewise */
+    char *ballast;   /* what it had beside memory, as in a name; NULL: nothing */
     char *disturbed; /* why its figures may be off; NULL when they may not */
 };
 

@@ -132,9 +132,12 @@ static char *describe_where(const struct view *view, const struct axes *axes) {
     char *fds =
         axes->fds ? sentence(", %jd descriptors open", (intmax_t)axes->fds) : sentence("%s", "");
     bool usual_gap = axes->gap == view->gap, usual_target = !strcmp(axes->target, view->target);
-    char *where = sentence("%s%s%s%s%s%s", label_at(axes->rss).text, fds, usual_gap ? "" : ", ",
-                           usual_gap ? "" : gap, usual_target ? "" : ", ",
-                           usual_target ? "" : describe_target(axes->target));
+    char *more = describe_more(axes);
+    char *where =
+        sentence("%s%s%s%s%s%s%s%s", label_at(axes->rss).text, *more ? ", " : "", more, fds,
+                 usual_gap ? "" : ", ", usual_gap ? "" : gap, usual_target ? "" : ", ",
+                 usual_target ? "" : describe_target(axes->target));
+    free(more);
     free(fds);
     free(gap);
     return where;

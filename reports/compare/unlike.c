@@ -1,5 +1,6 @@
 #include "unlike.h"
 
+#include "describe.h"
 #include "memory.h"
 #include "units.h"
 
@@ -63,7 +64,8 @@ char *unlike_hosts(const struct run *a, const struct run *b) {
 bool same_axes(const struct axes *a, const struct axes *b) {
     return !strcmp(a->strategy, b->strategy) && a->rss == b->rss && a->gap == b->gap &&
            a->at_once == b->at_once && a->fds == b->fds && a->spawners == b->spawners &&
-           !strcmp(a->attributes, b->attributes) && !strcmp(a->target, b->target);
+           !strcmp(a->attributes, b->attributes) && !strcmp(a->target, b->target) &&
+           !strcmp(a->more, b->more);
 }
 
 /* One axis with its value, as people read it. */
@@ -81,12 +83,14 @@ static char *value_of(const struct axes *axes, size_t axis) {
         return sentence("spawners %jd", (intmax_t)axes->spawners);
     case 5:
         return sentence("attributes %s", axes->attributes);
-    default:
+    case 6:
         return sentence("target %s", axes->target);
+    default:
+        return axes->more[0] ? describe_more(axes) : sentence("no other axis");
     }
 }
 
-enum { AXES = 7 };
+enum { AXES = 8 };
 
 struct pick {
     bool (*counts)(const struct cell *, const void *);

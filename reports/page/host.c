@@ -123,7 +123,9 @@ void add_disturbance(const struct subject *subject) {
         if (!block->disturbed)
             continue;
         grid_set(grid, place, 0, sentence("%zu", block->round));
-        grid_set(grid, place, 1, sentence("%s", label_size(block->rss).text));
+        grid_set(grid, place, 1,
+                 sentence("%s%s%s", label_size(block->rss).text, block->ballast ? "/" : "",
+                          block->ballast ? block->ballast : ""));
         grid_set(grid, place++, 2, must(strdup(block->disturbed)));
     }
 }
