@@ -60,6 +60,66 @@ static void print_count(const struct axis *axis, const struct cell *cell, char *
 
 static const struct axis_kind a_count = {true, parse_count, print_count};
 
+static bool parse_word(const struct axis *axis, struct cell *cell, const char *text, char *why,
+                       size_t size) {
+    uint64_t *word = field_of(axis, cell);
+    size_t count = 0;
+    for (; axis->words[count]; count++)
+        if (strcmp(axis->words[count], text) == 0) {
+            *word = count;
+            return true;
+        }
+    const char *meant = similar(text, axis->words, count);
+    if (meant) {
+        snprintf(why, size, "'%s' is none; did you mean %s?", text, meant);
+        return false;
+    }
+    size_t used = (size_t)snprintf(why, size, "'%s' is not one of", text);
+    for (size_t i = 0; i < count && used < size; i++)
+        used += (size_t)snprintf(why + used, size - used, "%s %s", i ? "," : "", axis->words[i]);
+    return false;
+}
+
+static void print_word(const struct axis *axis, const struct cell *cell, char *out, size_t size) {
+    snprintf(out, size, "%s", axis->words[*(const uint64_t *)value_of(axis, cell)]);
+}
+
+static const struct axis_kind a_word = {false, parse_word, print_word};
+
+static const char *const page_words[] = {"4k",   "thp",       "hugetlb", "shared",
+                                         "heap", "simulated", NULL};
+static const char *const memory_words[] = {"idle", "rewritten", "dontfork", NULL};
+
+static bool pages_conflict(const struct cell *cell, char *why, size_t size) {
+    const struct ballast *b = &cell->ballast;
+    uint64_t whole = b->pages == PAGES_SIMULATED                          ? UINT64_C(1) << 30
+                     : b->pages == PAGES_THP || b->pages == PAGES_HUGETLB ? UINT64_C(2) << 20
+                                                                          : 1;
+    if (b->pages == PAGES_4K || (b->rss > 0 && b->rss % whole == 0))
+        return false;
+    if (b->rss == 0)
+        snprintf(why, size, "'%s' needs memory: an rss above 0", page_words[b->pages]);
+    else
+        snprintf(why, size, "'%s' takes an rss of whole %s", page_words[b->pages],
+                 b->pages == PAGES_SIMULATED ? "GiB" : "2MiB");
+    return true;
+}
+
+static bool memory_conflicts(const struct cell *cell, char *why, size_t size) {
+    const struct ballast *b = &cell->ballast;
+    if (cell->memory == MEMORY_IDLE)
+        return false;
+    if (b->rss == 0)
+        snprintf(why, size, "'%s' needs memory: an rss above 0", memory_words[cell->memory]);
+    else if (cell->memory == MEMORY_REWRITTEN && b->pages == PAGES_SIMULATED)
+        snprintf(why, size, "simulated memory cannot be rewritten: it would become real");
+    else if (cell->memory == MEMORY_DONTFORK && b->pages == PAGES_HEAP)
+        snprintf(why, size, "a heap cannot be left out: a copy needs its own");
+    else
+        return false;
+    return true;
+}
+
 static bool parse_strategy(const struct axis *axis, struct cell *cell, const char *text, char *why,
                            size_t size) {
     (void)axis;
@@ -151,6 +211,31 @@ const struct axis axes[] = {
      .of_ballast = true,
      .always = true,
      FIELD(ballast.rss)},
+    {.name = "pages",
+     .means = "Of what kind that memory is: 4k, thp, hugetlb, shared, heap, simulated",
+     .kind = &a_word,
+     .words = page_words,
+     .of_ballast = true,
+     .conflicts = pages_conflict,
+     FIELD(ballast.pages)},
+    {.name = "mappings",
+     .means = "Small mappings that the parent has besides: 0,50000",
+     .kind = &a_count,
+     .most = MAPPINGS_MAX,
+     .of_ballast = true,
+     FIELD(ballast.mappings)},
+    {.name = "memory",
+     .means = "What the parent does with its memory: idle, rewritten (between spawns), dontfork "
+              "(left out of copies)",
+     .kind = &a_word,
+     .words = memory_words,
+     .conflicts = memory_conflicts,
+     FIELD(memory)},
+    {.name = "threads",
+     .means = "Threads of the parent that sleep: 0,64",
+     .kind = &a_count,
+     .most = THREADS_MAX,
+     FIELD(threads)},
     {.name = "gap",
      .means = "The parent's own work before each spawn: 0,20us,1ms",
      .kind = &a_time,

@@ -50,6 +50,10 @@ bool target_check(const char *target, char *why, size_t size) {
     return false;
 }
 
+bool cell_has_threads(const struct cell *cell) {
+    return cell->spawners > 1 || cell->threads > 0;
+}
+
 unsigned cell_children(const struct cell *cell) {
     return (unsigned)(cell->at_once * cell->spawners);
 }

@@ -10,16 +10,32 @@
 #include "attributes.h"
 #include "case.h"
 
-enum { CELL_NAME_SIZE = 256, CHUNK = 20, CHILDREN_MAX = 1024, FDS_MAX = 19000, SPAWNERS_MAX = 64 };
+enum {
+    CELL_NAME_SIZE = 256,
+    CHUNK = 20,
+    CHILDREN_MAX = 1024,
+    FDS_MAX = 19000,
+    SPAWNERS_MAX = 64,
+    MAPPINGS_MAX = 50000,
+    THREADS_MAX = 64
+};
 
 /* What the parent is before it spawns: made once a block, for all of its cells. */
 struct ballast {
-    uint64_t rss; /* bytes */
+    uint64_t rss;      /* bytes */
+    uint64_t pages;    /* which kind of them */
+    uint64_t mappings; /* of a page each, beside the memory */
 };
+
+/* Words of axes, in the order of their names in axes.c. */
+enum { PAGES_4K, PAGES_THP, PAGES_HUGETLB, PAGES_SHARED, PAGES_HEAP, PAGES_SIMULATED };
+enum { MEMORY_IDLE, MEMORY_REWRITTEN, MEMORY_DONTFORK };
 
 struct cell {
     const struct strategy *strategy;
     struct ballast ballast;
+    uint64_t memory;   /* what becomes of the ballast */
+    uint64_t threads;  /* that sleep */
     uint64_t gap_ns;   /* the caller's own work before each sample */
     uint64_t at_once;  /* children of each spawner in a sample */
     uint64_t fds;      /* descriptors that are open beside the harness's own */
@@ -32,8 +48,12 @@ struct cell {
     char name[CELL_NAME_SIZE];
 };
 
-/* No strategy, and rss:0 gap:1ms at_once:1 fds:0 spawners:1 attributes:none target:tiny */
+/* No strategy; gap:1ms at_once:1 spawners:1 attributes:none target:tiny; else 0, or the first word
+ */
 extern const struct cell cell_default;
+
+/* Whether it needs other threads than the caller's. */
+bool cell_has_threads(const struct cell *);
 
 /* Children of one sample. */
 unsigned cell_children(const struct cell *);

@@ -1,67 +1,163 @@
 #include "ballast.h"
 
 #include <errno.h>
-#include <inttypes.h>
-#include <stdio.h>
+#include <malloc.h>
+#include <stdlib.h>
 #include <sys/mman.h>
+#include <unistd.h>
 
-#ifndef MADV_POPULATE_WRITE
+#ifndef MADV_POPULATE_READ
+#define MADV_POPULATE_READ  22
 #define MADV_POPULATE_WRITE 23
 #endif
 
-/* A block without ballast has less than this, with the harness, its libraries and its samples. */
-static const uint64_t own_memory = 48 << 20;
+enum { PAGE = 4096 };
+static const uint64_t HUGE_PAGE = UINT64_C(2) << 20, GIB = UINT64_C(1) << 30;
 
-int ballast_make(const struct ballast *ballast) {
-    uint64_t bytes = ballast->rss;
-    if (bytes == 0)
-        return 0;
-    char *start = mmap(NULL, bytes, PROT_READ | PROT_WRITE,
-                       MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-    if (start == MAP_FAILED)
+/* A block of the heap; the rest of it is not looked at. */
+struct piece {
+    struct piece *next;
+    uint64_t written;
+};
+
+static struct {
+    char *start; /* of all of it but a heap */
+    uint64_t bytes;
+    struct piece *heap;
+} made;
+
+static int map(uint64_t bytes, int flags, int fd) {
+    made.start = mmap(NULL, bytes, PROT_READ | PROT_WRITE, flags | MAP_NORESERVE, fd, 0);
+    if (made.start == MAP_FAILED)
         return -errno;
-    /* ENOSYS and EINVAL: no such kernel option, so no huge pages to avoid. */
-    madvise(start, bytes, MADV_NOHUGEPAGE);
-    if (madvise(start, bytes, MADV_POPULATE_WRITE) == 0)
-        return 0;
-    if (errno != EINVAL)
-        return -errno;
-    for (uint64_t at = 0; at < bytes; at += 4096) /* before Linux 5.14 */
-        ((volatile char *)start)[at] = 1;
+    made.bytes = bytes;
     return 0;
 }
 
-int resident_of(pid_t pid, struct resident *out) {
-    char path[64], line[256];
-    snprintf(path, sizeof path, "/proc/%d/smaps_rollup", (int)pid);
-    FILE *f = fopen(path, "re");
-    if (!f)
+static int populate(void) {
+    if (madvise(made.start, made.bytes, MADV_POPULATE_WRITE) == 0)
+        return 0;
+    if (errno != EINVAL)
         return -errno;
-    uint64_t kib;
-    *out = (struct resident){0};
-    while (fgets(line, sizeof line, f)) {
-        if (sscanf(line, "Rss: %" SCNu64, &kib) == 1)
-            out->rss = kib << 10;
-        else if (sscanf(line, "AnonHugePages: %" SCNu64, &kib) == 1)
-            out->huge = kib << 10;
-    }
-    fclose(f);
-    return out->rss ? 0 : -ESRCH;
+    ballast_rewrite(); /* before Linux 5.14 */
+    return 0;
 }
 
-const char *ballast_verify(const struct ballast *ballast, const struct resident *found,
-                           char *buffer, size_t size) {
-    uint64_t bytes = ballast->rss;
-    if (found->rss < bytes || found->rss > bytes + own_memory) {
-        snprintf(buffer, size,
-                 "the block has %" PRIu64 " MiB of resident memory, not %" PRIu64 " MiB",
-                 found->rss >> 20, bytes >> 20);
-        return buffer;
+static int make_private(uint64_t bytes) {
+    int rc = map(bytes, MAP_PRIVATE | MAP_ANONYMOUS, -1);
+    /* ENOSYS and EINVAL: no such kernel option, so no huge pages to avoid. */
+    if (rc == 0)
+        madvise(made.start, bytes, MADV_NOHUGEPAGE);
+    return rc < 0 ? rc : populate();
+}
+
+/* Its start is moved to where a huge page can begin. */
+static int make_thp(uint64_t bytes) {
+    int rc = map(bytes + HUGE_PAGE, MAP_PRIVATE | MAP_ANONYMOUS, -1);
+    if (rc < 0)
+        return rc;
+    uint64_t before = -(uintptr_t)made.start % HUGE_PAGE;
+    munmap(made.start, before);
+    munmap(made.start + before + bytes, HUGE_PAGE - before);
+    made.start += before;
+    made.bytes = bytes;
+    if (madvise(made.start, bytes, MADV_HUGEPAGE) < 0)
+        return errno == EINVAL ? -ENOTSUP : -errno;
+    return populate();
+}
+
+static int make_hugetlb(uint64_t bytes) {
+    int rc = map(bytes, MAP_PRIVATE | MAP_ANONYMOUS | MAP_HUGETLB, -1);
+    return rc < 0 ? rc : populate();
+}
+
+static int make_shared(uint64_t bytes) {
+    int rc = map(bytes, MAP_SHARED | MAP_ANONYMOUS, -1);
+    return rc < 0 ? rc : populate();
+}
+
+/* Sizes of 24 to 2,071 bytes, odd ones among them; every third block is freed again. */
+static int make_heap(uint64_t bytes) {
+    uint64_t random = 1, taken = 0;
+    struct piece *freed = NULL;
+    mallopt(M_MMAP_THRESHOLD, 1 << 30); /* what else this process asks for is in it as well */
+    for (unsigned n = 0; taken < bytes; n++) {
+        random = random * UINT64_C(6364136223846793005) + 1442695040888963407;
+        struct piece *piece = malloc(24 + (random >> 33) % 2048);
+        if (!piece)
+            return -ENOMEM;
+        struct piece **list = n % 3 == 2 ? &freed : &made.heap;
+        /* Every page of a block is written: none is as long as one. */
+        taken += malloc_usable_size(piece) + sizeof(size_t);
+        ((char *)piece)[malloc_usable_size(piece) - 1] = 1;
+        *piece = (struct piece){.next = *list};
+        *list = piece;
     }
-    if (found->huge != 0) {
-        snprintf(buffer, size, "%" PRIu64 " MiB of the block's memory are huge pages",
-                 found->huge >> 20);
-        return buffer;
+    for (struct piece *next; freed; freed = next) {
+        next = freed->next;
+        free(freed);
     }
-    return NULL;
+    return 0;
+}
+
+/* One file of memory, mapped as often as it takes. A page that was written gives each mapping what
+ * makes fork copy its page tables: an anon_vma. */
+static int make_simulated(uint64_t bytes) {
+    int fd = memfd_create("ballast", MFD_CLOEXEC), rc = 0;
+    if (fd < 0 || ftruncate(fd, (off_t)GIB) < 0)
+        rc = -errno;
+    if (rc == 0)
+        rc = map(bytes, MAP_PRIVATE | MAP_ANONYMOUS, -1); /* the place for all of them */
+    for (uint64_t at = 0; at < bytes && rc == 0; at += GIB) {
+        char *part = mmap(made.start + at, GIB, PROT_READ | PROT_WRITE,
+                          MAP_PRIVATE | MAP_FIXED | MAP_NORESERVE, fd, 0);
+        if (part == MAP_FAILED)
+            return -errno;
+        madvise(part, GIB, MADV_NOHUGEPAGE);
+        *(volatile char *)part = 1;
+        if (madvise(part, GIB, MADV_POPULATE_READ) < 0)
+            rc = errno == EINVAL ? -ENOTSUP : -errno;
+    }
+    if (fd >= 0)
+        close(fd);
+    return rc;
+}
+
+/* Of one page each, which is never touched. Neighbours do not merge where they may not be written
+ * alike. */
+static int make_mappings(uint64_t count) {
+    if (count == 0)
+        return 0;
+    char *start = mmap(NULL, count * PAGE, PROT_READ | PROT_WRITE,
+                       MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (start == MAP_FAILED)
+        return -errno;
+    for (uint64_t i = 1; i < count; i += 2)
+        if (mprotect(start + i * PAGE, PAGE, PROT_READ) < 0)
+            return -errno;
+    return 0;
+}
+
+int ballast_make(const struct ballast *ballast) {
+    static int (*const make[])(uint64_t) = {
+        [PAGES_4K] = make_private,    [PAGES_THP] = make_thp,   [PAGES_HUGETLB] = make_hugetlb,
+        [PAGES_SHARED] = make_shared, [PAGES_HEAP] = make_heap, [PAGES_SIMULATED] = make_simulated,
+    };
+    int rc = ballast->rss ? make[ballast->pages](ballast->rss) : 0;
+    return rc < 0 ? rc : make_mappings(ballast->mappings);
+}
+
+void ballast_rewrite(void) {
+    for (uint64_t at = 0; at < made.bytes; at += PAGE)
+        ++*(volatile char *)(made.start + at);
+    for (volatile struct piece *piece = made.heap; piece; piece = piece->next)
+        ++piece->written;
+}
+
+int ballast_leave_out(bool out) {
+    if (!made.start)
+        return 0;
+    if (madvise(made.start, made.bytes, out ? MADV_DONTFORK : MADV_DOFORK) < 0)
+        return -errno;
+    return has_flag(made.start, " dc ") == out ? 0 : -EIO;
 }

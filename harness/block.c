@@ -5,39 +5,25 @@
 #include <forkless.h>
 #include <jansson.h>
 #include <signal.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include "axes.h"
 #include "ballast.h"
-#include "descriptors.h"
-#include "gbench.h"
+#include "chunk.h"
 #include "paths.h"
 #include "random.h"
-#include "sample.h"
-
-struct measured {
-    struct cell cell; /* its target is a path here */
-    bool has_stamps;
-    struct sample *samples;
-    unsigned taken;
-    bool failed;
-};
 
 struct block {
     json_t *order;
-    int to_stamps, to_nothing; /* what the targets' standard output is */
     uint64_t random;
-    struct measured *cells, *current;
+    struct measured *cells;
     size_t count;
-    unsigned discards; /* spawns that are still to be made before the next sample */
-    struct sampler sampler;
+    struct measuring measuring;
 };
 
 static void say(json_t *line) {
@@ -54,93 +40,14 @@ static bool read_line(char **line) {
     return getline(line, &room, stdin) > 0;
 }
 
-static bool has_child(void) {
-    siginfo_t info;
-    return waitid(P_ALL, 0, &info, WEXITED | WNOHANG | WNOWAIT | (int)__WALL) == 0;
-}
-
-/* The spawns that are not recorded come here, so that nothing stands between them and the samples.
- */
-static double iteration(void *argument) {
-    struct block *b = argument;
-    struct measured *m = b->current;
-    struct sample discarded;
-    unsigned children = cell_children(&m->cell);
-    for (; b->discards > 0; b->discards -= b->discards < children ? b->discards : children)
-        if (sample_take(&b->sampler, &discarded) < 0)
-            return -1;
-    struct sample *sample = &m->samples[m->taken];
-    if (sample_take(&b->sampler, sample) < 0)
-        return -1;
-    m->taken++;
-    return (double)sample->call / 1e9;
-}
-
-__attribute__((format(printf, 3, 4))) static void fail(struct block *b, struct measured *m,
-                                                       const char *format, ...) {
-    struct turn *turn = &b->sampler.turn;
-    va_list arguments;
-    va_start(arguments, format);
-    vsnprintf(turn->problem, sizeof turn->problem, format, arguments);
-    va_end(arguments);
-    turn->unsupported = false;
-    m->failed = true;
-}
-
-/* The strategy is ready, and so is the place of the children's output. */
-static void take_samples(struct block *b, struct measured *m, unsigned count) {
-    b->sampler.spawners = NULL;
-    if (m->cell.spawners > 1) {
-        b->sampler.spawners = spawners_make((unsigned)m->cell.spawners);
-        if (!b->sampler.spawners) {
-            fail(b, m, "%" PRIu64 " threads could not be made: %s", m->cell.spawners,
-                 strerror(errno));
-            return;
-        }
-    }
-    m->failed = gbench_run(m->cell.strategy->name, count, iteration, b) < count;
-    spawners_end(b->sampler.spawners);
-}
-
-static void measure(struct block *b, struct measured *m, unsigned count) {
-    const struct cell *cell = &m->cell;
-    const struct strategy *strategy = cell->strategy;
-    b->current = m;
-    b->discards = cell->discards;
-    b->sampler.cell = cell;
-    b->sampler.has_stamps = m->has_stamps;
-    int rc = dup2(m->has_stamps ? b->to_stamps : b->to_nothing, STDOUT_FILENO) < 0 ? -errno : 0;
-    if (rc == 0 && strategy->prepare)
-        rc = strategy->prepare(cell->target, cell_children(cell), cell->attribute);
-    if (rc < 0) {
-        fail(b, m, "the strategy could not be prepared: %s", strerror(-rc));
-        b->sampler.turn.unsupported = rc == -ENOSYS || rc == -ENOTSUP;
-        return;
-    }
-    take_samples(b, m, count);
-    if (strategy->cleanup)
-        strategy->cleanup();
-}
-
-/* One chunk of a cell, and whether it left anything behind. */
+/* One chunk of a cell; what was wrong with it is said. */
 static void run_chunk(struct block *b, size_t index) {
     struct measured *m = &b->cells[index];
-    struct descriptors more;
-    unsigned rest = m->cell.samples - m->taken;
-    int rc = descriptors_open(&more, (unsigned)m->cell.fds, b->to_nothing);
-    if (rc < 0) {
-        fail(b, m, "%" PRIu64 " descriptors could not be opened: %s", m->cell.fds, strerror(-rc));
-    } else {
-        unsigned before = descriptors_count();
-        measure(b, m, rest < CHUNK ? rest : CHUNK);
-        if (!m->failed && (descriptors_count() != before || has_child()))
-            fail(b, m, "the strategy left a %s behind", has_child() ? "child" : "descriptor");
-        descriptors_close(&more);
-    }
+    struct turn *turn = &b->measuring.sampler.turn;
+    chunk_take(&b->measuring, m);
     if (m->failed)
         say(json_pack("{s:I,s:s,s:s}", "cell", (json_int_t)index, "state",
-                      b->sampler.turn.unsupported ? "unsupported" : "failed", "reason",
-                      b->sampler.turn.problem));
+                      turn->unsupported ? "unsupported" : "failed", "reason", turn->problem));
 }
 
 static json_t *column(const struct measured *m, size_t offset) {
@@ -162,15 +69,14 @@ static void say_samples(struct block *b, size_t index) {
     say(line);
 }
 
-/* All chunks of the cells that copy memory, or of those that do not, with one spawner or several.
- */
-static void run_phase(struct block *b, bool copies, bool several) {
+/* All chunks of the cells that copy memory, or of those that do not, with one thread or several. */
+static void run_phase(struct block *b, bool copies, bool threaded) {
     size_t order[b->count + 1], pending;
     do {
         pending = 0;
         for (size_t i = 0; i < b->count; i++) {
             const struct measured *m = &b->cells[i];
-            if (m->cell.strategy->copies == copies && (m->cell.spawners > 1) == several &&
+            if (m->cell.strategy->copies == copies && cell_has_threads(&m->cell) == threaded &&
                 !m->failed && m->taken < m->cell.samples)
                 order[pending++] = i;
         }
@@ -190,10 +96,10 @@ static int open_stamps(struct block *b) {
     int ends[2];
     if (pipe2(ends, O_CLOEXEC) < 0 || fcntl(ends[0], F_SETFL, O_NONBLOCK) < 0)
         return -errno;
-    b->sampler.stamps = ends[0];
-    b->to_stamps = ends[1];
-    b->to_nothing = open("/dev/null", O_WRONLY | O_CLOEXEC);
-    return b->to_nothing < 0 ? -errno : 0;
+    b->measuring.sampler.stamps = ends[0];
+    b->measuring.to_stamps = ends[1];
+    b->measuring.to_nothing = open("/dev/null", O_WRONLY | O_CLOEXEC);
+    return b->measuring.to_nothing < 0 ? -errno : 0;
 }
 
 static int read_cell(json_t *said, struct measured *m) {
@@ -299,10 +205,10 @@ int block_main(void) {
     say(json_pack("{s:b}", "populated", 1));
     if (!read_line(&go))
         return 1;
-    /* From its first thread on libc locks, in fork above all: several spawners come last. */
-    for (int several = 0; several < 2; several++) {
-        run_phase(&b, false, several);
-        run_phase(&b, true, several);
+    /* From its first thread on libc locks, in fork above all: cells with threads come last. */
+    for (int threaded = 0; threaded < 2; threaded++) {
+        run_phase(&b, false, threaded);
+        run_phase(&b, true, threaded);
     }
     say(json_pack("{s:b}", "done", 1));
     return read_line(&go) ? 1 : 0; /* the runner looks once more, then hangs up */

@@ -4,8 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "allowed.h"
 #include "choose.h"
-#include "descriptors.h"
 #include "memory.h"
 #include "units.h"
 
@@ -25,13 +25,27 @@ static double spawn_seconds(const struct cell *cell) {
     return closing + (cell->strategy->copies ? 0.001 + 0.025 * gib(cell->ballast.rss) : 0.0008);
 }
 
+/* To write all of it once more; after a fork each page is a fault. */
+static double rewrite_seconds(const struct cell *cell) {
+    if (cell->memory != MEMORY_REWRITTEN)
+        return 0;
+    return gib(cell->ballast.rss) * (cell->strategy->copies ? 2 : 0.05);
+}
+
+static double making_seconds(const struct ballast *b) {
+    return 0.1 + gib(b->rss) * (b->pages == PAGES_SIMULATED ? 0.05 : 0.8) +
+           0.000005 * (double)b->mappings;
+}
+
 static double cell_seconds(const struct cell *cell) {
     double chunks = (cell->samples + CHUNK - 1) / CHUNK;
     unsigned children = cell_children(cell);
     double discards = (cell->discards + children - 1) / children;
     double taken = cell->samples + chunks * discards;
     double opening = 0.000005 * (double)cell->fds; /* and closing and counting them */
-    return taken * (spawn_seconds(cell) * children + (double)cell->gap_ns / 1e9) + chunks * opening;
+    return taken * (spawn_seconds(cell) * children + (double)cell->gap_ns / 1e9 +
+                    rewrite_seconds(cell)) +
+           chunks * opening;
 }
 
 /* One ballast in one round, roughly. */
@@ -49,18 +63,25 @@ static uint64_t memory_of(const struct matrix *m, const struct cell *like) {
         if (same_ballast(&m->cells[i], like) && m->cells[i].strategy->copies &&
             cell_children(&m->cells[i]) > copies)
             copies = cell_children(&m->cells[i]);
-    return block_memory(like->ballast.rss, copies);
+    switch (like->ballast.pages) {
+    case PAGES_SIMULATED:
+        return simulated_memory(like->ballast.rss, copies);
+    case PAGES_HUGETLB: /* they are reserved, and no longer available */
+        return block_memory(0, copies);
+    default:
+        return block_memory(like->ballast.rss, copies);
+    }
 }
 
 static struct block_plan block_plan(const struct matrix *m, const struct cell *like) {
     struct block_plan b = {
-        .like = like, .memory = memory_of(m, like), .seconds = 0.1 + 0.8 * gib(like->ballast.rss)};
+        .like = like, .memory = memory_of(m, like), .seconds = making_seconds(&like->ballast)};
     b.fits = b.memory <= memory_available();
     for (size_t i = 0; i < m->count; i++) {
-        char why[128];
+        char why[WHY_SIZE];
         if (!same_ballast(&m->cells[i], like))
             continue;
-        bool fits = b.fits && descriptors_allowed((unsigned)m->cells[i].fds, why, sizeof why);
+        bool fits = b.fits && cell_allowed(&m->cells[i], why, sizeof why);
         b.cells++;
         b.out += !fits;
         b.seconds += fits ? cell_seconds(&m->cells[i]) : 0;
@@ -110,13 +131,13 @@ bool plan_fits(const struct matrix *m, const struct cell *like, char *why, size_
 }
 
 bool plan_fits_at_all(const struct matrix *m, char *why, size_t size) {
-    char reason[128] = "", name[CELL_NAME_SIZE];
+    char reason[WHY_SIZE / 2] = "", name[CELL_NAME_SIZE];
     const struct cell *smallest = NULL, *fitting = NULL;
     for (size_t i = 0; i < m->count; i++) {
         if (!m->cells[i].strategy->body)
             continue;
         bool fits = plan_fits(m, &m->cells[i], reason, sizeof reason);
-        if (fits && descriptors_allowed((unsigned)m->cells[i].fds, reason, sizeof reason))
+        if (fits && cell_allowed(&m->cells[i], reason, sizeof reason))
             return true;
         fitting = fits ? &m->cells[i] : fitting;
         if (!smallest || m->cells[i].ballast.rss < smallest->ballast.rss)
@@ -125,7 +146,7 @@ bool plan_fits_at_all(const struct matrix *m, char *why, size_t size) {
     if (!smallest)
         return true;
     if (fitting) {
-        descriptors_allowed((unsigned)fitting->fds, reason, sizeof reason);
+        cell_allowed(fitting, reason, sizeof reason);
         snprintf(why, size, "no cell fits: %s %s", fitting->name, reason);
         return false;
     }
@@ -144,9 +165,18 @@ void plan_sentence(const struct matrix *m, unsigned rounds, char *out, size_t si
     free(p.blocks);
 }
 
+/* Of a cell before this one. */
+static bool is_said_before(const struct matrix *m, size_t index, const char *why) {
+    char other[WHY_SIZE];
+    for (size_t i = 0; i < index; i++)
+        if (!cell_allowed(&m->cells[i], other, sizeof other) && strcmp(other, why) == 0)
+            return true;
+    return false;
+}
+
 /* What does not fit, why, and how many cells that is. */
 static void print_misfits(const struct matrix *m, const struct plan *p) {
-    char name[CELL_NAME_SIZE], why[128] = "";
+    char name[CELL_NAME_SIZE], why[WHY_SIZE] = "";
     size_t out = 0;
     for (size_t i = 0; i < p->count; i++)
         out += p->blocks[i].out;
@@ -156,10 +186,8 @@ static void print_misfits(const struct matrix *m, const struct plan *p) {
             printf("\n%s %s", name, why);
         }
     for (size_t i = 0; i < m->count && out; i++)
-        if (!descriptors_allowed((unsigned)m->cells[i].fds, why, sizeof why)) {
-            printf("\nfds:%" PRIu64 " %s", m->cells[i].fds, why);
-            break;
-        }
+        if (!cell_allowed(&m->cells[i], why, sizeof why) && !is_said_before(m, i, why))
+            printf("\n%s %s", m->cells[i].name, why);
     if (out)
         printf("\n%zu of %zu cells would be recorded as unsupported.\n", out, m->count);
 }

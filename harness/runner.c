@@ -4,9 +4,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "allowed.h"
 #include "choose.h"
 #include "clock.h"
-#include "descriptors.h"
 #include "disturbance.h"
 #include "host.h"
 #include "plan.h"
@@ -143,7 +143,7 @@ static void supervise_block(struct block *b) {
 }
 
 static void run_block(struct block *b) {
-    char why[128];
+    char why[WHY_SIZE];
     if (plan_fits(b->run->matrix, b->like, why, sizeof why)) {
         if (b->count > 0)
             supervise_block(b);
@@ -175,10 +175,10 @@ static void run_ballast(struct run *run, unsigned round, unsigned position, cons
         return;
     }
     for (size_t i = 0; i < m->count; i++) {
-        char why[128];
+        char why[WHY_SIZE];
         if (!same_ballast(&m->cells[i], like) || is_done(run, round, i))
             continue;
-        if (descriptors_allowed((unsigned)m->cells[i].fds, why, sizeof why))
+        if (cell_allowed(&m->cells[i], why, sizeof why))
             b.cells[b.count++] = &m->cells[i];
         else
             give_up_cell(&b, &m->cells[i], "unsupported", why);

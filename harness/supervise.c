@@ -95,12 +95,12 @@ static void tell(struct conversation *c, const char *line) {
 static bool check_memory(struct conversation *c) {
     struct resident found;
     char buffer[sizeof c->s->reason];
-    int rc = resident_of(forkless_pid(c->block), &found);
+    int rc = resident_of(forkless_pid(c->block), c->s->ballast.mappings > 0, &found);
     if (rc < 0) {
         give_up(c, "failed", "the block's memory could not be read: %s", strerror(-rc));
         return false;
     }
-    c->s->resident = found.rss;
+    c->s->resident = found.rss + found.hugetlb;
     const char *wrong = ballast_verify(&c->s->ballast, &found, buffer, sizeof buffer);
     if (wrong)
         give_up(c, "failed", "%s", wrong);

@@ -22,3 +22,7 @@ uint64_t block_memory(uint64_t rss, unsigned copies) {
     /* 8 bytes for each page of 4 KiB, and as much again to be safe. */
     return rss + (copies + 1) * (rss / 256) + (UINT64_C(64) << 20);
 }
+
+uint64_t simulated_memory(uint64_t rss, unsigned copies) {
+    return (UINT64_C(1) << 30) + (copies + 1) * (rss / 512 + rss / 4096) + (UINT64_C(64) << 20);
+}

@@ -8,6 +8,9 @@
  * harness, and page tables, the block's and those of each copy. */
 uint64_t block_memory(uint64_t rss, unsigned copies);
 
+/* The same of one whose ballast is simulated: a file of 1 GiB, and page tables for all of it. */
+uint64_t simulated_memory(uint64_t rss, unsigned copies);
+
 /* Bytes that a new process may still use: the least of MemAvailable, what its cgroups leave, and
  * the limit of its address space; UINT64_MAX where nothing can be told. */
 uint64_t memory_available(void);

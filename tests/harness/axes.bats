@@ -87,7 +87,7 @@ limited() { (ulimit -n "$1" && shift && "$bench" "$@"); }
 @test "a hard limit that is too low: said by the plan, unsupported in the run" {
     says="needs 264 descriptors, and the hard limit is 200: sudo prlimit --pid \$\$ --nofile=264"
     plan=$(limited 200 calibrate --plan --strategy vfork --rss 0 --fds 0,200)
-    [[ $plan == *$'\n'"fds:200 $says"$'\n'"1 of 3 cells would be recorded as unsupported." ]]
+    [[ $plan == *$'\n'"spawn/vfork/fds:200 $says"$'\n'"1 of 3 cells would be recorded as unsupported." ]]
     limited 200 calibrate -r 2 --samples 1 --strategy vfork --rss 0,1MiB --fds 0,200 -o run.jsonl 2>/dev/null
     sane
     [ "$(states)" = $'6 measured\n4 unsupported' ]

@@ -15,8 +15,11 @@ static void *ballast;
 static size_t ballast_size;
 
 int madvise(void *start, size_t size, int advice) {
-    enum { POPULATE_WRITE = 23 };
+    enum { POPULATE_WRITE = 23, DONTFORK = 10, HUGEPAGE = 14 };
     kind = getenv("FAULT_KIND");
+    if (kind && ((advice == DONTFORK && strcmp(kind, "no-dontfork") == 0) ||
+                 (advice == HUGEPAGE && strcmp(kind, "no-huge") == 0)))
+        return 0; /* lies too */
     if (advice != POPULATE_WRITE || !kind)
         return (int)syscall(SYS_madvise, start, size, advice);
     ballast = start;
@@ -30,9 +33,17 @@ int madvise(void *start, size_t size, int advice) {
         errno = ENOMEM;
         return -1;
     }
-    if (strcmp(kind, "shrink") == 0 || strcmp(kind, "leak") == 0)
+    if (strcmp(kind, "lie") != 0)
         return (int)syscall(SYS_madvise, start, size, advice);
     return 0; /* a lie: nothing is resident */
+}
+
+int mprotect(void *start, size_t size, int protection);
+
+int mprotect(void *start, size_t size, int protection) {
+    if (ballast && kind && strcmp(kind, "no-mprotect") == 0)
+        return 0;
+    return (int)syscall(SYS_mprotect, start, size, protection);
 }
 
 /* The first thing that a block does after each chunk: its ballast is gone by then. */

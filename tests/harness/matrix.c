@@ -166,9 +166,11 @@ static void test_more_children_than_can_stamp(void **unused) {
 }
 
 static void test_the_new_axes_stand_in_names(void **unused) {
-    char *strategy = "forkless_spawn", *rss = "1GiB", *gap = "0", *at_once = "2", *fds = "100",
+    char *strategy = "forkless_spawn", *rss = "1GiB", *pages = "shared", *mappings = "9",
+         *memory = "dontfork", *threads = "2", *gap = "0", *at_once = "2", *fds = "100",
          *spawners = "3", *attribute = "fd", *target = "silent";
-    char *const values[] = {strategy, rss, gap, at_once, fds, spawners, attribute, target};
+    char *const values[] = {strategy, rss,     pages, mappings, memory,    threads,
+                            gap,      at_once, fds,   spawners, attribute, target};
     struct cell cell = cell_default;
     (void)unused;
     assert_int_equal(sizeof values / sizeof *values, axis_count);
@@ -177,7 +179,8 @@ static void test_the_new_axes_stand_in_names(void **unused) {
     assert_null(axes_conflict(&cell, why, sizeof why));
     assert_int_equal(cell_children(&cell), 6);
     cell_name(&cell);
-    assert_string_equal(cell.name, "spawn/forkless_spawn/rss:1GiB/gap:0/at_once:2/fds:100/"
+    assert_string_equal(cell.name, "spawn/forkless_spawn/rss:1GiB/pages:shared/mappings:9/"
+                                   "memory:dontfork/threads:2/gap:0/at_once:2/fds:100/"
                                    "spawners:3/attributes:fd/target:silent");
 }
 

@@ -1,0 +1,97 @@
+/* What the limits of a host, a tree of its own in place of /proc and /sys, say of a cell. */
+#include "allowed.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+#include <cmocka.h>
+
+#include "tree.h"
+
+static char why[512];
+
+static struct cell cell_of(uint64_t pages, uint64_t rss, uint64_t mappings) {
+    struct cell cell = cell_default;
+    cell.strategy = &strategy_vfork;
+    cell.ballast = (struct ballast){.rss = rss, .pages = pages, .mappings = mappings};
+    return cell;
+}
+
+static bool allowed(struct cell cell) {
+    why[0] = '\0';
+    return cell_allowed(&cell, why, sizeof why);
+}
+
+static void test_what_asks_for_nothing_is_allowed(void **unused) {
+    (void)unused;
+    tree_file("/proc/sys/vm/max_map_count", "16\n");
+    assert_true(allowed(cell_of(PAGES_4K, 1 << 30, 0)));
+    assert_string_equal(why, "");
+}
+
+static void test_mappings(void **unused) {
+    (void)unused;
+    assert_true(allowed(cell_of(PAGES_4K, 0, 50000))); /* where the kernel does not say */
+    tree_file("/proc/sys/vm/max_map_count", "30000\n");
+    assert_true(allowed(cell_of(PAGES_4K, 0, 29000)));
+    assert_false(allowed(cell_of(PAGES_4K, 0, 30000)));
+    assert_string_equal(why, "needs 30512 mappings, and 30000 are allowed: "
+                             "sudo sysctl vm.max_map_count=30512");
+    tree_file("/proc/sys/vm/max_map_count", "600\n");
+    assert_true(allowed(cell_of(PAGES_SIMULATED, UINT64_C(64) << 30, 0)));
+    assert_false(allowed(cell_of(PAGES_SIMULATED, UINT64_C(1) << 40, 0)));
+    assert_string_equal(why, "needs 1536 mappings, and 600 are allowed: "
+                             "sudo sysctl vm.max_map_count=1536");
+}
+
+static void test_transparent_huge_pages(void **unused) {
+    static const char path[] = "/sys/kernel/mm/transparent_hugepage/enabled";
+    (void)unused;
+    assert_false(allowed(cell_of(PAGES_THP, 2 << 20, 0)));
+    assert_string_equal(why, "this kernel has no transparent huge pages");
+    tree_file(path, "always madvise [never]\n");
+    assert_false(allowed(cell_of(PAGES_THP, 2 << 20, 0)));
+    assert_string_equal(why, "huge pages are off: echo madvise | sudo tee "
+                             "/sys/kernel/mm/transparent_hugepage/enabled");
+    tree_file(path, "always [madvise] never\n");
+    assert_true(allowed(cell_of(PAGES_THP, 2 << 20, 0)));
+}
+
+static void test_reserved_huge_pages(void **unused) {
+    (void)unused;
+    assert_false(allowed(cell_of(PAGES_HUGETLB, 8 << 20, 0)));
+    assert_string_equal(why, "this kernel has no huge pages to reserve");
+    tree_file("/proc/meminfo",
+              "HugePages_Total:       5\nHugePages_Free:        3\nHugepagesize:       2048 kB\n");
+    assert_true(allowed(cell_of(PAGES_HUGETLB, 6 << 20, 0)));
+    assert_false(allowed(cell_of(PAGES_HUGETLB, 8 << 20, 0)));
+    assert_string_equal(why, "needs 4 huge pages, and 3 are reserved and free: "
+                             "sudo sysctl vm.nr_hugepages=6");
+}
+
+static void test_processes(void **unused) {
+    struct cell cell = cell_of(PAGES_4K, 0, 0);
+    (void)unused;
+    tree_file("/proc/self/cgroup", "0::/a\n");
+    tree_file("/sys/fs/cgroup/a/pids.max", "100\n");
+    tree_file("/sys/fs/cgroup/a/pids.current", "10\n");
+    tree_file("/proc/self/mountinfo", "30 1 0:26 / /sys/fs/cgroup rw - cgroup2 cgroup2 rw\n");
+    cell.at_once = 64;
+    assert_true(allowed(cell));
+    cell.at_once = 1024;
+    assert_false(allowed(cell));
+    assert_string_equal(why, "needs 1041 processes, and the control group leaves 90: "
+                             "cat /proc/self/cgroup  # the group whose pids.max to raise");
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        IN_TREE(test_what_asks_for_nothing_is_allowed),
+        IN_TREE(test_mappings),
+        IN_TREE(test_transparent_huge_pages),
+        IN_TREE(test_reserved_huge_pages),
+        IN_TREE(test_processes),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
