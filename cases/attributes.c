@@ -172,7 +172,7 @@ const struct attribute attributes[] = {
     {.name = "umask", .set = set_umask},
     {.name = "fd", .set = set_fd},
     {.name = "file", .set = set_file},
-    {.name = "pipe", .set = set_pipe},
+    {.name = "pipe", .set = set_pipe, .keeps = true},
     {.name = "memory", .set = set_memory},
     {.name = "same", .set = set_same},
     {.name = "group", .set = set_group},

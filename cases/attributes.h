@@ -14,6 +14,7 @@ struct attribute {
     int (*set)(forkless_command *);
     bool holds;  /* the caller of start too: its children are made by clone3_vfork */
     bool helped; /* by forkless-exec */
+    bool keeps;  /* the caller has a descriptor more as long as the child is not waited for */
 };
 
 /* Its first is `none`. Whatever names attributes takes them from here. */

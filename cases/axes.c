@@ -89,6 +89,9 @@ static const struct axis_kind a_word = {false, parse_word, print_word};
 static const char *const page_words[] = {"4k",   "thp",       "hugetlb", "shared",
                                          "heap", "simulated", NULL};
 static const char *const memory_words[] = {"idle", "rewritten", "dontfork", NULL};
+static const char *const between_words[] = {"work", "touch", "sleep", NULL};
+static const char *const pin_words[] = {"none", "caller", NULL};
+static const char *const load_words[] = {"idle", "others", "all", NULL};
 
 static bool pages_conflict(const struct cell *cell, char *why, size_t size) {
     const struct ballast *b = &cell->ballast;
@@ -117,6 +120,13 @@ static bool memory_conflicts(const struct cell *cell, char *why, size_t size) {
         snprintf(why, size, "a heap cannot be left out: a copy needs its own");
     else
         return false;
+    return true;
+}
+
+static bool between_conflicts(const struct cell *cell, char *why, size_t size) {
+    if (cell->between == BETWEEN_WORK || cell->gap_ns > 0)
+        return false;
+    snprintf(why, size, "'%s' needs time: a gap above 0", between_words[cell->between]);
     return true;
 }
 
@@ -237,10 +247,16 @@ const struct axis axes[] = {
      .most = THREADS_MAX,
      FIELD(threads)},
     {.name = "gap",
-     .means = "The parent's own work before each spawn: 0,20us,1ms",
+     .means = "The parent's own time before each spawn: 0,20us,1ms",
      .kind = &a_time,
      .always = true,
      FIELD(gap_ns)},
+    {.name = "between",
+     .means = "What the parent does in that time: work, touch (writes 32 MiB), sleep",
+     .kind = &a_word,
+     .words = between_words,
+     .conflicts = between_conflicts,
+     FIELD(between)},
     {.name = "at_once",
      .means = "Spawns in a burst: 1,16",
      .kind = &a_count,
@@ -260,6 +276,16 @@ const struct axis axes[] = {
      .most = SPAWNERS_MAX,
      .conflicts = spawners_conflict,
      FIELD(spawners)},
+    {.name = "pin",
+     .means = "Whether caller and children share one CPU: none, caller",
+     .kind = &a_word,
+     .words = pin_words,
+     FIELD(pin)},
+    {.name = "load",
+     .means = "What the CPUs do besides: idle, others (a busy loop on each but one), all",
+     .kind = &a_word,
+     .words = load_words,
+     FIELD(load)},
     {.name = "attributes",
      .means = "What the library's commands ask for: none,fd,..., or each (--list names them)",
      .kind = &an_attribute,
@@ -268,8 +294,8 @@ const struct axis axes[] = {
      FIELD(attribute)},
     {.name = "target",
      .letter = 't',
-     .means = "What is spawned: tiny, silent, static, dynamic, mebibyte, or a path with a slash, "
-              "to a program that ends with status 42",
+     .means = "What is spawned: tiny, silent, static, dynamic, script, mebibyte, or a path with a "
+              "slash, to a program that ends with status 42",
      .kind = &a_target,
      .always = true,
      FIELD(target)},

@@ -13,7 +13,7 @@ enum { TARGET_NAME_MAX = 64 };
 const struct cell cell_default = {
     .gap_ns = 1000000, .at_once = 1, .spawners = 1, .attribute = &attributes[0], .target = "tiny"};
 
-static const char *const targets[] = {"tiny", "silent", "static", "dynamic", "mebibyte"};
+static const char *const targets[] = {"tiny", "silent", "static", "dynamic", "script", "mebibyte"};
 
 const char *target_name(const char *target) {
     const char *slash = strrchr(target, '/');
@@ -44,8 +44,8 @@ bool target_check(const char *target, char *why, size_t size) {
         snprintf(why, size, "there is no target '%s'; did you mean %s?", target, meant);
     else
         snprintf(why, size,
-                 "there is no target '%s', but tiny, silent, static, dynamic, mebibyte, or a "
-                 "path with a slash",
+                 "there is no target '%s', but tiny, silent, static, dynamic, script, mebibyte, "
+                 "or a path with a slash",
                  target);
     return false;
 }
@@ -56,6 +56,10 @@ bool cell_has_threads(const struct cell *cell) {
 
 unsigned cell_children(const struct cell *cell) {
     return (unsigned)(cell->at_once * cell->spawners);
+}
+
+unsigned cell_descriptors(const struct cell *cell) {
+    return cell->attribute->keeps ? cell_children(cell) : 0;
 }
 
 /* An axis at its default is not in the name. */

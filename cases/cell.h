@@ -30,16 +30,22 @@ struct ballast {
 /* Words of axes, in the order of their names in axes.c. */
 enum { PAGES_4K, PAGES_THP, PAGES_HUGETLB, PAGES_SHARED, PAGES_HEAP, PAGES_SIMULATED };
 enum { MEMORY_IDLE, MEMORY_REWRITTEN, MEMORY_DONTFORK };
+enum { BETWEEN_WORK, BETWEEN_TOUCH, BETWEEN_SLEEP };
+enum { PIN_NONE, PIN_CALLER };
+enum { LOAD_IDLE, LOAD_OTHERS, LOAD_ALL, LOADS };
 
 struct cell {
     const struct strategy *strategy;
     struct ballast ballast;
     uint64_t memory;   /* what becomes of the ballast */
     uint64_t threads;  /* that sleep */
-    uint64_t gap_ns;   /* the caller's own work before each sample */
+    uint64_t gap_ns;   /* the caller's own time before each sample */
+    uint64_t between;  /* what it does in it */
     uint64_t at_once;  /* children of each spawner in a sample */
     uint64_t fds;      /* descriptors that are open beside the harness's own */
     uint64_t spawners; /* threads that spawn at the same moment; 1: the only one that there is */
+    uint64_t pin;      /* where the caller may run, and with it its children */
+    uint64_t load;     /* what the CPUs do beside it */
     const struct attribute *attribute;
     const char *target; /* the name of one that ships, or a path with a slash; kept by the caller */
     unsigned samples;   /* a round, in chunks of CHUNK */
@@ -57,6 +63,9 @@ bool cell_has_threads(const struct cell *);
 
 /* Children of one sample. */
 unsigned cell_children(const struct cell *);
+
+/* Descriptors that its children cost the caller until they are waited for. */
+unsigned cell_descriptors(const struct cell *);
 
 /* Gives it the name that follows from its axes. */
 void cell_name(struct cell *);

@@ -1,5 +1,6 @@
 #include "allowed.h"
 
+#include <sched.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -88,7 +89,22 @@ static bool processes_allowed(const struct cell *cell, char *why, size_t size) {
     return false;
 }
 
+static bool load_allowed(const struct cell *cell, char *why, size_t size) {
+    cpu_set_t cpus;
+    long online = sysconf(_SC_NPROCESSORS_ONLN);
+    if (cell->load != LOAD_OTHERS || sched_getaffinity(0, sizeof cpus, &cpus) < 0 ||
+        CPU_COUNT(&cpus) > 1)
+        return true;
+    if (online > 1)
+        snprintf(why, size, "needs a second CPU, and may use one: sudo taskset -pc 0-%ld $$",
+                 online - 1);
+    else
+        snprintf(why, size, "needs a second CPU, and this host has one");
+    return false;
+}
+
 bool cell_allowed(const struct cell *cell, char *why, size_t size) {
-    return descriptors_allowed((unsigned)cell->fds, why, size) && pages_allowed(cell, why, size) &&
-           mappings_allowed(cell, why, size) && processes_allowed(cell, why, size);
+    return descriptors_allowed((unsigned)cell->fds + cell_descriptors(cell), why, size) &&
+           pages_allowed(cell, why, size) && mappings_allowed(cell, why, size) &&
+           processes_allowed(cell, why, size) && load_allowed(cell, why, size);
 }

@@ -9,6 +9,7 @@
 
 #include "block.h"
 #include "build.h"
+#include "hogs.h"
 #include "options.h"
 #include "output.h"
 #include "plan.h"
@@ -179,6 +180,8 @@ int main(int argc, char **argv) {
     struct options o;
     if (argc == 2 && strcmp(argv[1], "--block") == 0)
         return block_main();
+    if (argc == 2 && strcmp(argv[1], "--hog") == 0)
+        hog_main();
     int code = check_standard_files();
     if (code != OK)
         return code;

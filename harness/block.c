@@ -69,25 +69,66 @@ static void say_samples(struct block *b, size_t index) {
     say(line);
 }
 
-/* All chunks of the cells that copy memory, or of those that do not, with one thread or several. */
-static void run_phase(struct block *b, bool copies, bool threaded) {
-    size_t order[b->count + 1], pending;
-    do {
-        pending = 0;
-        for (size_t i = 0; i < b->count; i++) {
-            const struct measured *m = &b->cells[i];
-            if (m->cell.strategy->copies == copies && cell_has_threads(&m->cell) == threaded &&
-                !m->failed && m->taken < m->cell.samples)
-                order[pending++] = i;
-        }
-        random_shuffle(&b->random, order, pending);
-        for (size_t i = 0; i < pending; i++) {
+/* Cells that are measured after each other, in turns. */
+struct phase {
+    bool threaded, copies;
+    uint64_t load;
+};
+
+static bool is_open(const struct measured *m, const struct phase *phase) {
+    return !m->failed && m->taken < m->cell.samples && m->cell.load == phase->load &&
+           cell_has_threads(&m->cell) == phase->threaded &&
+           m->cell.strategy->copies == phase->copies;
+}
+
+static size_t find_open(const struct block *b, const struct phase *phase, size_t *order) {
+    size_t open = 0;
+    for (size_t i = 0; i < b->count; i++)
+        if (is_open(&b->cells[i], phase))
+            order[open++] = i;
+    return open;
+}
+
+static void run_phase(struct block *b, const struct phase *phase) {
+    size_t order[b->count + 1], open;
+    while ((open = find_open(b, phase, order)) > 0) {
+        random_shuffle(&b->random, order, open);
+        for (size_t i = 0; i < open; i++) {
             run_chunk(b, order[i]);
             const struct measured *m = &b->cells[order[i]];
             if (!m->failed && m->taken == m->cell.samples)
                 say_samples(b, order[i]);
         }
-    } while (pending > 0);
+    }
+}
+
+/* None of a phase can be measured. */
+static void fail_phase(struct block *b, const struct phase *phase, int rc) {
+    size_t order[b->count + 1], open = find_open(b, phase, order);
+    char why[128];
+    snprintf(why, sizeof why, "no busy loop could be started on each CPU: %s", strerror(-rc));
+    for (size_t i = 0; i < open; i++) {
+        b->cells[order[i]].failed = true;
+        say(json_pack("{s:I,s:s,s:s}", "cell", (json_int_t)order[i], "state", "failed", "reason",
+                      why));
+    }
+}
+
+/* What copies memory comes last: it slows what comes after it. */
+static void run_with_load(struct block *b, bool threaded, uint64_t load) {
+    const struct phase plain = {threaded, false, load}, copying = {threaded, true, load};
+    size_t order[b->count + 1];
+    if (find_open(b, &plain, order) + find_open(b, &copying, order) == 0)
+        return;
+    int rc = hogs_start(&b->measuring.hogs, load);
+    if (rc < 0) {
+        fail_phase(b, &plain, rc);
+        fail_phase(b, &copying, rc);
+        return;
+    }
+    run_phase(b, &plain);
+    run_phase(b, &copying);
+    hogs_end(&b->measuring.hogs);
 }
 
 /* Every strategy hands descriptor 1 down as it is. A target that does not stamp may write what it
@@ -206,10 +247,9 @@ int block_main(void) {
     if (!read_line(&go))
         return 1;
     /* From its first thread on libc locks, in fork above all: cells with threads come last. */
-    for (int threaded = 0; threaded < 2; threaded++) {
-        run_phase(&b, false, threaded);
-        run_phase(&b, true, threaded);
-    }
+    for (int threaded = 0; threaded < 2; threaded++)
+        for (uint64_t load = LOAD_IDLE; load < LOADS; load++)
+            run_with_load(&b, threaded, load);
     say(json_pack("{s:b}", "done", 1));
     return read_line(&go) ? 1 : 0; /* the runner looks once more, then hangs up */
 }

@@ -2,9 +2,11 @@
 
 #include <dirent.h>
 #include <errno.h>
+#include <sched.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -12,9 +14,11 @@
 #include "descriptors.h"
 #include "gbench.h"
 
-static bool has_child(void) {
+/* Hogs are in groups of their own; where there are none every child is looked for. */
+static bool has_child(const struct measuring *m) {
     siginfo_t info;
-    return waitid(P_ALL, 0, &info, WEXITED | WNOHANG | WNOWAIT | (int)__WALL) == 0;
+    return waitid(m->hogs.count ? P_PGID : P_ALL, m->hogs.count ? (id_t)getpgrp() : 0, &info,
+                  WEXITED | WNOHANG | WNOWAIT | (int)__WALL) == 0;
 }
 
 static int take(struct measuring *m, struct sample *sample) {
@@ -106,11 +110,14 @@ static void measure(struct measuring *m) {
 struct beside {
     struct descriptors more;
     struct spawners *sleepers; /* threads that are never released */
+    cpu_set_t cpus;            /* where the caller might run before it was pinned; */
+    bool pinned;
 };
 
 static void add_descriptors(struct measuring *m, struct beside *beside) {
-    uint64_t fds = m->current->cell.fds;
-    int rc = descriptors_open(&beside->more, (unsigned)fds, m->to_nothing);
+    const struct cell *cell = &m->current->cell;
+    uint64_t fds = cell->fds;
+    int rc = descriptors_open(&beside->more, (unsigned)fds, cell_descriptors(cell), m->to_nothing);
     if (rc < 0)
         fail(m, "%" PRIu64 " descriptors could not be opened: %s", fds, strerror(-rc));
 }
@@ -136,16 +143,54 @@ static void leave_out(struct measuring *m, struct beside *beside) {
         fail(m, "the memory cannot be left out of copies: %s", strerror(-rc));
 }
 
+/* To the first CPU that it may use. Threads and children that are made now stay there too. */
+static void pin(struct measuring *m, struct beside *beside) {
+    cpu_set_t one, found;
+    size_t cpu = 0;
+    if (m->current->cell.pin == PIN_NONE)
+        return;
+    CPU_ZERO(&one);
+    if (sched_getaffinity(0, sizeof beside->cpus, &beside->cpus) == 0) {
+        while (cpu < CPU_SETSIZE - 1 && !CPU_ISSET(cpu, &beside->cpus))
+            cpu++;
+        CPU_SET(cpu, &one);
+        beside->pinned = sched_setaffinity(0, sizeof one, &one) == 0;
+    }
+    if (!beside->pinned)
+        fail(m, "the caller cannot be pinned to a CPU: %s", strerror(errno));
+    else if (sched_getaffinity(0, sizeof found, &found) < 0 || !CPU_EQUAL(&one, &found))
+        fail(m, "the caller is not on the CPU that it was pinned to");
+}
+
+/* Shared, so that fork does not copy its page tables: the caller has no more to copy than without.
+ */
+static void add_touched(struct measuring *m, struct beside *beside) {
+    (void)beside;
+    if (m->current->cell.between != BETWEEN_TOUCH)
+        return;
+    char *bytes = mmap(NULL, TOUCHED, PROT_READ | PROT_WRITE,
+                       MAP_SHARED | MAP_ANONYMOUS | MAP_POPULATE, -1, 0);
+    if (bytes == MAP_FAILED)
+        fail(m, "%d MiB to write between spawns cannot be had: %s", TOUCHED >> 20, strerror(errno));
+    else
+        m->sampler.touched = bytes;
+}
+
 static void take_away(struct measuring *m, struct beside *beside) {
+    if (m->sampler.touched)
+        munmap(m->sampler.touched, TOUCHED);
+    m->sampler.touched = NULL;
     if (m->current->cell.memory == MEMORY_DONTFORK)
         ballast_leave_out(false);
+    if (beside->pinned)
+        sched_setaffinity(0, sizeof beside->cpus, &beside->cpus);
     spawners_end(beside->sleepers);
     descriptors_close(&beside->more);
 }
 
 void chunk_take(struct measuring *m, struct measured *now) {
-    static void (*const add[])(struct measuring *, struct beside *) = {add_descriptors, add_threads,
-                                                                       leave_out};
+    static void (*const add[])(struct measuring *, struct beside *) = {
+        add_descriptors, pin, add_threads, leave_out, add_touched};
     struct beside beside = {0};
     m->current = now;
     for (size_t i = 0; i < sizeof add / sizeof *add && !now->failed; i++)
@@ -153,8 +198,10 @@ void chunk_take(struct measuring *m, struct measured *now) {
     if (!now->failed) {
         unsigned before = descriptors_count();
         measure(m);
-        if (!now->failed && (descriptors_count() != before || has_child()))
-            fail(m, "the strategy left a %s behind", has_child() ? "child" : "descriptor");
+        if (!now->failed && (descriptors_count() != before || has_child(m)))
+            fail(m, "the strategy left a %s behind", has_child(m) ? "child" : "descriptor");
     }
     take_away(m, &beside);
+    if (!now->failed && !hogs_run(&m->hogs))
+        fail(m, "a busy loop beside the parent ended before it was to");
 }

@@ -3,6 +3,7 @@
 #ifndef CHUNK_H
 #define CHUNK_H
 
+#include "hogs.h"
 #include "sample.h"
 
 struct measured {
@@ -18,6 +19,7 @@ struct measuring {
     int to_stamps, to_nothing; /* what the targets' standard output is */
     struct sampler sampler;    /* after a chunk that failed its turn says why */
     struct measured *current;
+    struct hogs hogs;  /* that run while chunks are taken */
     unsigned discards; /* spawns that are still to be made before the next sample */
 };
 

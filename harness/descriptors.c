@@ -50,14 +50,16 @@ static int raise_limit(const struct rlimit *now, rlim_t need) {
     return setrlimit(RLIMIT_NOFILE, &limit) < 0 ? -errno : 0;
 }
 
-int descriptors_open(struct descriptors *d, unsigned count, int fd) {
+int descriptors_open(struct descriptors *d, unsigned count, unsigned room, int fd) {
     unsigned before = look(&d->first);
     d->count = 0;
-    if (count == 0)
+    d->raised = false;
+    if (count + room == 0)
         return 0;
     if (getrlimit(RLIMIT_NOFILE, &d->limit) < 0)
         return -errno;
-    int rc = raise_limit(&d->limit, count + OWN);
+    int rc = raise_limit(&d->limit, count + room + OWN);
+    d->raised = rc == 0;
     for (; rc == 0 && d->count < count; d->count += rc == 0)
         if (fcntl(fd, F_DUPFD_CLOEXEC, d->first + d->count) < 0)
             rc = -errno;
@@ -69,7 +71,7 @@ int descriptors_open(struct descriptors *d, unsigned count, int fd) {
 }
 
 void descriptors_close(struct descriptors *d) {
-    if (d->count > 0)
+    if (d->raised)
         setrlimit(RLIMIT_NOFILE, &d->limit);
     for (; d->count > 0; d->count--)
         close((int)(d->first + d->count - 1));

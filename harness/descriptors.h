@@ -8,6 +8,7 @@
 
 struct descriptors {
     unsigned first, count;
+    bool raised;
     struct rlimit limit; /* as it was */
 };
 
@@ -19,8 +20,8 @@ bool descriptors_allowed(unsigned count, char *why, size_t size);
 unsigned descriptors_count(void);
 
 /* Opens so many copies of `fd`, close-on-exec, above all that are open, and raises the soft limit
- * as far as that takes. 0 or -errno, with none left. */
-int descriptors_open(struct descriptors *, unsigned count, int fd);
+ * as far as these and `room` more take. 0 or -errno, with none left. */
+int descriptors_open(struct descriptors *, unsigned count, unsigned room, int fd);
 void descriptors_close(struct descriptors *);
 
 #endif

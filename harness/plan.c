@@ -21,8 +21,10 @@ static const char *s(double n) {
 static double spawn_seconds(const struct cell *cell) {
     if (!cell->strategy->body)
         return 0;
-    double closing = 0.00000004 * (double)cell->fds; /* at exec */
-    return closing + (cell->strategy->copies ? 0.001 + 0.025 * gib(cell->ballast.rss) : 0.0008);
+    double closing = 0.00000004 * (double)cell->fds;      /* at exec */
+    double waiting = cell->load == LOAD_IDLE ? 0 : 0.004; /* for a CPU */
+    return closing + waiting +
+           (cell->strategy->copies ? 0.001 + 0.025 * gib(cell->ballast.rss) : 0.0008);
 }
 
 /* To write all of it once more; after a fork each page is a fault. */

@@ -1,16 +1,37 @@
 #include "sample.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "captured.h"
 #include "clock.h"
 #include "targets/target.h"
 
-/* The caller's own work between two spawns. */
-static void work(uint64_t ns) {
-    for (int64_t until = now_ns() + (int64_t)ns; ns && now_ns() < until;)
+static void touch(char *bytes, int64_t until) {
+    do
+        for (size_t at = 0; at < TOUCHED; at += 64)
+            ++*(volatile char *)(bytes + at);
+    while (now_ns() < until);
+}
+
+static void sleep_until(int64_t until) {
+    const struct timespec then = {.tv_sec = until / 1000000000, .tv_nsec = until % 1000000000};
+    while (clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &then, NULL) == EINTR)
+        continue;
+}
+
+/* The caller's own time between two spawns. */
+static void pass_time(const struct sampler *s) {
+    uint64_t ns = s->cell->gap_ns;
+    int64_t until = now_ns() + (int64_t)ns;
+    if (s->cell->between == BETWEEN_TOUCH)
+        touch(s->touched, until);
+    else if (s->cell->between == BETWEEN_SLEEP)
+        sleep_until(until);
+    while (ns && now_ns() < until)
         continue;
 }
 
@@ -62,7 +83,7 @@ int sample_take(struct sampler *s, struct sample *out) {
     *turn = (struct turn){.strategy = cell->strategy, .want = want, .born = s->born};
     if (s->spawners)
         spawners_wait(s->spawners);
-    work(cell->gap_ns);
+    pass_time(s);
     if (s->spawners)
         spawners_take(s->spawners, turn);
     else

@@ -5,6 +5,8 @@
 #include "cell.h"
 #include "spawners.h"
 
+enum { TOUCHED = 32 << 20 };
+
 struct sample { /* ns */
     int64_t call, ready, total, cpu;
 };
@@ -13,6 +15,7 @@ struct sampler {
     const struct cell *cell;
     int stamps; /* the reading end of the targets' standard output; does not block */
     bool has_stamps;
+    char *touched; /* TOUCHED bytes that the caller writes between spawns, where it does */
     struct spawners *spawners; /* NULL: the caller's thread alone */
     struct born born[CHILDREN_MAX];
     struct turn turn; /* of the last sample, all spawners together: why it failed */

@@ -80,7 +80,7 @@ without_trees() {
 }
 
 @test "each target works" {
-    diff <(ls "$prefix/$PROGRAM_FOLDER/targets") <(printf '%s\n' dynamic mebibyte silent static tiny)
+    diff <(ls "$prefix/$PROGRAM_FOLDER/targets") <(printf '%s\n' dynamic mebibyte script silent static tiny)
     for target in "$prefix/$PROGRAM_FOLDER"/targets/*; do
         run -42 "$target"
     done

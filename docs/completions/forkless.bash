@@ -39,10 +39,13 @@ _forkless_bench() {
     -o | --output | --resume) _forkless_files "" ;;
     --strategy) _forkless_list "fork vfork posix_spawn posix_spawn_read clone3 forkless_run forkless_spawn forkless_start floor_vfork floor_vm" ;;
     --pages) _forkless_list "4k thp hugetlb shared heap simulated" ;;
+    --between) _forkless_list "work touch sleep" ;;
+    --pin) _forkless_list "none caller" ;;
+    --load) _forkless_list "idle others all" ;;
     --memory) _forkless_list "idle rewritten dontfork" ;;
     --attributes) _forkless_list "$(_forkless_attributes "$program")" ;;
     --target)
-        _forkless_list "tiny silent static dynamic mebibyte"
+        _forkless_list "tiny silent static dynamic script mebibyte"
         _forkless_files ""
         ;;
     -r | --rounds | -s | --seed | -f | --filter | --rss | --mappings | --threads | --gap | --at-once | --fds | --spawners | --samples | -d | --deadline) ;;

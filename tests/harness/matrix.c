@@ -135,8 +135,9 @@ static void test_wrong_overrides(void **unused) {
          "--strategy: there is no strategy 'forkles_start'; did you mean forkless_start?"},
         {"target", "tyni", "--target: there is no target 'tyni'; did you mean tiny?"},
         {"target", "huge",
-         "--target: there is no target 'huge', but tiny, silent, static, dynamic, mebibyte, or a "
-         "path with a slash"},
+         "--target: there is no target 'huge', but tiny, silent, static, dynamic, script, "
+         "mebibyte, "
+         "or a path with a slash"},
     };
     (void)unused;
     struct matrix m = quick();
@@ -167,10 +168,11 @@ static void test_more_children_than_can_stamp(void **unused) {
 
 static void test_the_new_axes_stand_in_names(void **unused) {
     char *strategy = "forkless_spawn", *rss = "1GiB", *pages = "shared", *mappings = "9",
-         *memory = "dontfork", *threads = "2", *gap = "0", *at_once = "2", *fds = "100",
-         *spawners = "3", *attribute = "fd", *target = "silent";
-    char *const values[] = {strategy, rss,     pages, mappings, memory,    threads,
-                            gap,      at_once, fds,   spawners, attribute, target};
+         *memory = "dontfork", *threads = "2", *gap = "1us", *between = "sleep", *pin = "caller",
+         *load = "all", *at_once = "2", *fds = "100", *spawners = "3", *attribute = "fd",
+         *target = "silent";
+    char *const values[] = {strategy, rss, pages,    mappings, memory, threads,   gap,   between,
+                            at_once,  fds, spawners, pin,      load,   attribute, target};
     struct cell cell = cell_default;
     (void)unused;
     assert_int_equal(sizeof values / sizeof *values, axis_count);
@@ -179,9 +181,10 @@ static void test_the_new_axes_stand_in_names(void **unused) {
     assert_null(axes_conflict(&cell, why, sizeof why));
     assert_int_equal(cell_children(&cell), 6);
     cell_name(&cell);
-    assert_string_equal(cell.name, "spawn/forkless_spawn/rss:1GiB/pages:shared/mappings:9/"
-                                   "memory:dontfork/threads:2/gap:0/at_once:2/fds:100/"
-                                   "spawners:3/attributes:fd/target:silent");
+    assert_string_equal(cell.name,
+                        "spawn/forkless_spawn/rss:1GiB/pages:shared/mappings:9/"
+                        "memory:dontfork/threads:2/gap:1us/between:sleep/at_once:2/fds:100/"
+                        "spawners:3/pin:caller/load:all/attributes:fd/target:silent");
 }
 
 static void test_each_attribute_is_a_cell(void **unused) {
