@@ -20,13 +20,22 @@ static void write_estimate(FILE *out, const struct estimate *estimate) {
     write_number(out, estimate->rounds > 1 ? estimate->ci.high : NAN);
 }
 
-static void write_head(FILE *out) {
+/* Those of a spawn are in every file. */
+static bool is_in_file(const struct run *run, enum figure figure) {
+    bool any = figure < SPAWN_FIGURES;
+    for (size_t i = 0; i < run->cell_count && !any; i++)
+        any = count_samples(run, &run->cells[i], figure) > 0;
+    return any;
+}
+
+static void write_head(const struct run *run, FILE *out) {
     fputs("cell,strategy,rss,gap,at_once,fds,spawners,attributes,target,more,state,reason,rounds,"
           "samples",
           out);
     for (enum figure figure = CALL; figure < FIGURES; figure++) {
         const char *name = figure_names[figure];
-        fprintf(out, ",%s,%s_low,%s_high,%s_tail,%s_tail_is", name, name, name, name, name);
+        if (is_in_file(run, figure))
+            fprintf(out, ",%s,%s_low,%s_high,%s_tail,%s_tail_is", name, name, name, name, name);
     }
     fputs(",multiple_of_floor,multiple_low,multiple_high\r\n", out);
 }
@@ -70,7 +79,8 @@ static void write_cell(FILE *out, const struct run *run, const struct cell *cell
     write_state(out, run, cell);
     fprintf(out, ",%zu,%zu", count_rounds(run, cell), count_samples(run, cell, CALL));
     for (enum figure figure = CALL; figure < FIGURES; figure++)
-        write_figure(out, run, cell, figure);
+        if (is_in_file(run, figure))
+            write_figure(out, run, cell, figure);
     const struct cell *floor = find_floor(run, cell);
     struct estimate multiple =
         floor ? estimate_ratio(run, cell, floor, CALL) : (struct estimate){.value = NAN};
@@ -79,7 +89,7 @@ static void write_cell(FILE *out, const struct run *run, const struct cell *cell
 }
 
 void csv_write(const struct run *run, FILE *out) {
-    write_head(out);
+    write_head(run, out);
     for (size_t i = 0; i < run->cell_count; i++)
         write_cell(out, run, &run->cells[i]);
 }

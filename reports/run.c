@@ -12,7 +12,7 @@
 
 enum { SCHEMA = 2, MOST_ROUNDS = 10000 };
 
-const char *const figure_names[FIGURES] = {"call", "ready", "total", "cpu"};
+const char *const figure_names[FIGURES] = {"call", "ready", "total", "cpu", "longest"};
 const char *const state_names[STATES] = {"not run", "measured", "failed", "unsupported", "timeout"};
 
 static const char *const level_names[LEVELS] = {"good", "note", "warning", "unknown"};
@@ -171,7 +171,8 @@ static bool read_samples(struct source *source, const json_t *line, enum figure 
                          struct samples *samples) {
     const char *key = figure_names[figure];
     json_t *array;
-    if (figure == READY && !json_object_get(line, key))
+    bool required = figure == CALL || figure == TOTAL || figure == CPU;
+    if (!required && !json_object_get(line, key))
         return true;
     if (!field_array(source, line, key, &array))
         return false;

@@ -8,7 +8,8 @@
 
 /* A run as its results file tells it; results/README.md says what each field means. */
 
-enum figure { CALL, READY, TOTAL, CPU, FIGURES };
+/* Those of a spawn, and those that only some cells have. */
+enum figure { CALL, READY, TOTAL, CPU, SPAWN_FIGURES, LONGEST = SPAWN_FIGURES, FIGURES };
 enum state { NOT_RUN, MEASURED, FAILED, UNSUPPORTED, TIMEOUT, STATES };
 enum level { FINE, NOTE, WARNING, UNKNOWN, LEVELS };
 

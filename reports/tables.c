@@ -65,7 +65,7 @@ static bool any_has(const struct view *view, enum figure figure, struct axes axe
 /* The whole of one spawn; how many columns that is. */
 static size_t fill_figures(const struct view *view, struct axes axes, struct column *columns) {
     size_t count = 0;
-    for (enum figure figure = CALL; figure < FIGURES; figure++) {
+    for (enum figure figure = CALL; figure < SPAWN_FIGURES; figure++) {
         if (figure == READY && !any_has(view, READY, axes))
             continue;
         columns[count] = (struct column){.figure = figure, .axes = axes};
@@ -80,7 +80,7 @@ static void show_whole(const struct page *page) {
         return;
     struct axes axes = {
         .rss = view->largest, .gap = view->gap, .at_once = 1, PLAIN, .target = view->target};
-    struct column columns[FIGURES + 1];
+    struct column columns[SPAWN_FIGURES + 1];
     size_t count = fill_figures(view, axes, columns);
     axes.gap = 0;
     if (view->gap != 0 && any_has(view, CALL, axes))
@@ -146,7 +146,7 @@ static char *describe_where(const struct view *view, const struct axes *axes) {
 /* One place of the matrix. */
 static void show_place(const struct page *page, struct axes axes) {
     const struct view *view = page->view;
-    struct column columns[FIGURES + 1];
+    struct column columns[SPAWN_FIGURES + 1];
     bool many = axes.at_once > 1 || axes.spawners > 1;
     size_t count = many       ? fill_burst(axes, columns)
                    : axes.fds ? fill_open(view, axes, columns)

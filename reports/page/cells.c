@@ -39,7 +39,7 @@ static void fill_cell(const struct run *run, struct grid *grid, size_t place,
              is_null(cell) ? sentence("%s", label_fine(call.value).text)
                            : describe_estimate(&call));
     grid_set(grid, place, 4, describe_tail(run, cell));
-    for (enum figure figure = READY; figure < FIGURES; figure++)
+    for (enum figure figure = READY; figure < SPAWN_FIGURES; figure++)
         grid_set(grid, place, 4 + (size_t)figure, describe_median(run, cell, figure));
 }
 

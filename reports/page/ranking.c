@@ -25,13 +25,13 @@ static void fill(const struct subject *subject, struct grid *grid, size_t place,
     size_t rank = cell ? rank_of(run, cell, CALL) : 0;
     if (rank > 0)
         grid_set(grid, place, 1, sentence("%zu", rank));
-    for (enum figure figure = CALL; figure < FIGURES; figure++) {
+    for (enum figure figure = CALL; figure < SPAWN_FIGURES; figure++) {
         struct estimate estimate =
             cell ? estimate_figure(run, cell, figure) : (struct estimate){.value = NAN};
         grid_set(grid, place, 2 + (size_t)figure, describe_estimate(&estimate));
     }
-    if (cell && grid->columns > 2 + FIGURES)
-        grid_set(grid, place, 2 + FIGURES, multiple_of(run, cell));
+    if (cell && grid->columns > 2 + SPAWN_FIGURES)
+        grid_set(grid, place, 2 + SPAWN_FIGURES, multiple_of(run, cell));
 }
 
 void add_ranking(const struct subject *subject) {
