@@ -15,9 +15,28 @@ static int set_search(forkless_command *command) {
     return forkless_command_search(command);
 }
 
-static int set_env(forkless_command *command) {
+static char *const *two_variables(void) {
     static char *const environment[] = {"PATH=/usr/bin:/bin", "LANG=C", NULL};
-    return forkless_command_env(command, environment);
+    return environment;
+}
+
+/* As a build tool has them: 10 KiB. */
+static char *const *many_variables(void) {
+    enum { COUNT = 250, LENGTH = 40 };
+    static char texts[COUNT][LENGTH + 1], *environment[COUNT + 1];
+    for (int i = 0; i < COUNT; i++) {
+        snprintf(texts[i], sizeof texts[i], "VARIABLE_%03d=%027d", i, i);
+        environment[i] = texts[i];
+    }
+    return environment;
+}
+
+static int set_env(forkless_command *command) {
+    return forkless_command_env(command, two_variables());
+}
+
+static int set_env_250(forkless_command *command) {
+    return forkless_command_env(command, many_variables());
 }
 
 static int set_cwd(forkless_command *command) {
@@ -167,10 +186,11 @@ static int set_all(forkless_command *command) {
 const struct attribute attributes[] = {
     {.name = "none"},
     {.name = "search", .set = set_search},
-    {.name = "env", .set = set_env},
+    {.name = "env", .set = set_env, .environment = two_variables},
+    {.name = "env_250", .set = set_env_250, .environment = many_variables},
     {.name = "cwd", .set = set_cwd},
     {.name = "umask", .set = set_umask},
-    {.name = "fd", .set = set_fd},
+    {.name = "fd", .set = set_fd, .hands_down = true},
     {.name = "file", .set = set_file},
     {.name = "pipe", .set = set_pipe, .keeps = true},
     {.name = "memory", .set = set_memory},

@@ -15,6 +15,10 @@ struct attribute {
     bool holds;  /* the caller of start too: its children are made by clone3_vfork */
     bool helped; /* by forkless-exec */
     bool keeps;  /* the caller has a descriptor more as long as the child is not waited for */
+    /* What the strategy `server` sends, which knows these two alone: the variables (NULL: the
+     * caller's own) and stderr once more, as descriptor 3. */
+    char *const *(*environment)(void);
+    bool hands_down;
 };
 
 /* Its first is `none`. Whatever names attributes takes them from here. */

@@ -180,7 +180,9 @@ static const char *each_attribute(size_t i) {
 }
 
 static bool attribute_conflicts(const struct cell *cell, char *why, size_t size) {
-    if (!cell->attribute->set || cell->strategy->has_attributes)
+    const struct attribute *attribute = cell->attribute;
+    bool sent = attribute->environment || attribute->hands_down;
+    if (!attribute->set || cell->strategy->has_attributes || (cell->strategy->sends && sent))
         return false;
     snprintf(why, size, "%s cannot take '%s': forkless_spawn and forkless_start take attributes",
              cell->strategy->name, cell->attribute->name);
@@ -192,6 +194,19 @@ static bool spawners_conflict(const struct cell *cell, char *why, size_t size) {
         return false;
     snprintf(why, size, "%" PRIu64 " spawners of %" PRIu64 " at once have more than %d children",
              cell->spawners, cell->at_once, CHILDREN_MAX);
+    return true;
+}
+
+static bool commands_conflict(const struct cell *cell, char *why, size_t size) {
+    const struct strategy *strategy = cell->strategy;
+    if (cell->commands == 1 && !strategy->body && strategy->many)
+        snprintf(why, size, "%s takes 2 commands or more", strategy->name);
+    else if (cell->commands > 1 && (strategy->captures || !strategy_starts(strategy)))
+        snprintf(why, size, "%s takes one command", strategy->name);
+    else if (cell->commands > 1 && cell->spawners > 1)
+        snprintf(why, size, "several spawners take one command each");
+    else
+        return false;
     return true;
 }
 
@@ -264,6 +279,13 @@ const struct axis axes[] = {
      .most = CHILDREN_MAX,
      .always = true,
      FIELD(at_once)},
+    {.name = "commands",
+     .means = "Commands in all, of which --at-once run at a time: 1,1000",
+     .kind = &a_count,
+     .least = 1,
+     .most = COMMANDS_MAX,
+     .conflicts = commands_conflict,
+     FIELD(commands)},
     {.name = "fds",
      .means = "Descriptors that the parent has open: 0,19000",
      .kind = &a_count,

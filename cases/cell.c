@@ -10,8 +10,12 @@
 
 enum { TARGET_NAME_MAX = 64 };
 
-const struct cell cell_default = {
-    .gap_ns = 1000000, .at_once = 1, .spawners = 1, .attribute = &attributes[0], .target = "tiny"};
+const struct cell cell_default = {.gap_ns = 1000000,
+                                  .at_once = 1,
+                                  .commands = 1,
+                                  .spawners = 1,
+                                  .attribute = &attributes[0],
+                                  .target = "tiny"};
 
 static const char *const targets[] = {"tiny", "silent", "static", "dynamic", "script", "mebibyte"};
 
@@ -62,12 +66,19 @@ unsigned cell_descriptors(const struct cell *cell) {
     return cell->attribute->keeps ? cell_children(cell) : 0;
 }
 
+unsigned cell_spawns(const struct cell *cell) {
+    return cell->commands > 1 ? (unsigned)cell->commands : cell_children(cell);
+}
+
+static const char *case_of(const struct cell *cell) {
+    return cell->commands > 1 ? "batch" : cell->strategy->captures ? "capture" : "spawn";
+}
+
 /* An axis at its default is not in the name. */
 void cell_name(struct cell *cell) {
     char text[AXIS_TEXT_SIZE];
-    size_t used =
-        (size_t)snprintf(cell->name, sizeof cell->name, "%s/%s",
-                         cell->strategy->captures ? "capture" : "spawn", cell->strategy->name);
+    size_t used = (size_t)snprintf(cell->name, sizeof cell->name, "%s/%s", case_of(cell),
+                                   cell->strategy->name);
     for (size_t i = 1; i < axis_count && used < sizeof cell->name; i++) {
         if (axis_is_default(&axes[i], cell))
             continue;

@@ -17,7 +17,8 @@ enum {
     FDS_MAX = 19000,
     SPAWNERS_MAX = 64,
     MAPPINGS_MAX = 50000,
-    THREADS_MAX = 64
+    THREADS_MAX = 64,
+    COMMANDS_MAX = 10000
 };
 
 /* What the parent is before it spawns: made once a block, for all of its cells. */
@@ -42,6 +43,7 @@ struct cell {
     uint64_t gap_ns;   /* the caller's own time before each sample */
     uint64_t between;  /* what it does in it */
     uint64_t at_once;  /* children of each spawner in a sample */
+    uint64_t commands; /* of a sample, `at_once` of which run at a time; 1: just these */
     uint64_t fds;      /* descriptors that are open beside the harness's own */
     uint64_t spawners; /* threads that spawn at the same moment; 1: the only one that there is */
     uint64_t pin;      /* where the caller may run, and with it its children */
@@ -54,15 +56,17 @@ struct cell {
     char name[CELL_NAME_SIZE];
 };
 
-/* No strategy; gap:1ms at_once:1 spawners:1 attributes:none target:tiny; else 0, or the first word
+/* No strategy; gap:1ms at_once:1 commands:1 spawners:1 attributes:none target:tiny; else 0, or the
+ * first word
  */
 extern const struct cell cell_default;
 
 /* Whether it needs other threads than the caller's. */
 bool cell_has_threads(const struct cell *);
 
-/* Children of one sample. */
+/* Children that live together, and all of one sample. */
 unsigned cell_children(const struct cell *);
+unsigned cell_spawns(const struct cell *);
 
 /* Descriptors that its children cost the caller until they are waited for. */
 unsigned cell_descriptors(const struct cell *);

@@ -19,12 +19,11 @@ static void cleanup(void) {
     held = 0;
 }
 
-static int prepare(const char *target, unsigned children, const struct attribute *attribute) {
-    (void)children;
-    asked = attribute;
-    int rc = forkless_command_new(&command, target);
-    if (rc == 0 && attribute->set)
-        rc = held = attribute->set(command);
+static int prepare(const struct request *request) {
+    asked = request->attribute;
+    int rc = forkless_command_new(&command, request->target);
+    if (rc == 0 && asked->set)
+        rc = held = asked->set(command);
     if (rc < 0)
         cleanup();
     return rc < 0 ? rc : 0;
@@ -42,6 +41,10 @@ static int start(struct born *born) {
     int rc = forkless_start(command, &child, NULL);
     born->data = child;
     return rc;
+}
+
+static pid_t find_pid(const struct born *born) {
+    return forkless_pid(born->data);
 }
 
 /* As wait4 would have told it. */
@@ -101,6 +104,7 @@ const struct strategy strategy_forkless_spawn = {
     .has_attributes = true,
     .prepare = prepare,
     .body = spawn,
+    .pid = find_pid,
     .finish = finish_spawn,
     .cleanup = cleanup,
 };
@@ -110,6 +114,7 @@ const struct strategy strategy_forkless_start = {
     .has_attributes = true,
     .prepare = prepare,
     .body = start,
+    .pid = find_pid,
     .finish = finish_start,
     .cleanup = cleanup,
 };

@@ -9,7 +9,7 @@ enum { NULL_SAMPLES = 200 };
 
 static unsigned samples_of(const struct cell *cell, const struct recipe *recipe, unsigned asked) {
     unsigned samples = asked ? asked : recipe->samples, most = recipe->samples_of_big_copies;
-    if (!cell->strategy->body)
+    if (!strategy_starts(cell->strategy))
         return samples < NULL_SAMPLES / 5 ? 5 * samples : NULL_SAMPLES;
     return cell->strategy->copies && cell->ballast.rss > BIG && samples > most ? most : samples;
 }
@@ -19,6 +19,8 @@ static unsigned samples_of(const struct cell *cell, const struct recipe *recipe,
  * spawns in a virtual machine. A copy of a big parent takes too long for that to matter.
  */
 static unsigned discards_of(const struct cell *cell) {
+    if (cell->commands > 1)
+        return 0; /* the first are few among so many */
     return cell->gap_ns == 0 && !cell->strategy->copies ? 60 : 5;
 }
 

@@ -9,12 +9,14 @@ static const struct strategy *const all[] = {
     &strategy_null,           &strategy_floor_vm,         &strategy_floor_vfork,
     &strategy_forkless_start, &strategy_forkless_spawn,   &strategy_clone3,
     &strategy_vfork,          &strategy_posix_spawn,      &strategy_fork,
-    &strategy_forkless_run,   &strategy_posix_spawn_read,
+    &strategy_forkless_run,   &strategy_posix_spawn_read, &strategy_server,
+    &strategy_limit,          &strategy_limit_pinned,
 };
 
 const char *const strategy_names[] = {
-    "null",  "floor_vm",    "floor_vfork", "forkless_start", "forkless_spawn",   "clone3",
-    "vfork", "posix_spawn", "fork",        "forkless_run",   "posix_spawn_read",
+    "null",  "floor_vm",     "floor_vfork", "forkless_start", "forkless_spawn",   "clone3",
+    "vfork", "posix_spawn",  "fork",        "forkless_run",   "posix_spawn_read", "server",
+    "limit", "limit_pinned",
 };
 const size_t strategy_count = COUNT(strategy_names);
 _Static_assert(COUNT(all) == COUNT(strategy_names), "a name for each strategy");

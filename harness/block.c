@@ -66,6 +66,8 @@ static void say_samples(struct block *b, size_t index) {
         json_object_set_new(line, "ready", column(m, offsetof(struct sample, ready)));
     json_object_set_new(line, "total", column(m, offsetof(struct sample, total)));
     json_object_set_new(line, "cpu", column(m, offsetof(struct sample, cpu)));
+    if (m->cell.commands > 1)
+        json_object_set_new(line, "longest", column(m, offsetof(struct sample, longest)));
     say(line);
 }
 
@@ -223,7 +225,8 @@ static int prepare(struct block *b) {
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     setpgid(0, 0);
     fcntl(BLOCK_OUT, F_SETFD, FD_CLOEXEC);
-    int rc = read_order(b);
+    int rc = path_small(b->measuring.programs, sizeof b->measuring.programs) ? read_order(b)
+                                                                             : -ENAMETOOLONG;
     if (rc == 0 && needs_helper(b))
         open_helper();
     if (rc == 0)

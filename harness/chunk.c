@@ -33,8 +33,8 @@ static double iteration(void *argument) {
     struct measuring *m = argument;
     struct measured *now = m->current;
     struct sample discarded;
-    unsigned children = cell_children(&now->cell);
-    for (; m->discards > 0; m->discards -= m->discards < children ? m->discards : children)
+    unsigned spawns = cell_spawns(&now->cell);
+    for (; m->discards > 0; m->discards -= m->discards < spawns ? m->discards : spawns)
         if (take(m, &discarded) < 0)
             return -1;
     struct sample *sample = &now->samples[now->taken];
@@ -95,7 +95,8 @@ static void measure(struct measuring *m) {
     m->sampler.has_stamps = now->has_stamps;
     int rc = dup2(now->has_stamps ? m->to_stamps : m->to_nothing, STDOUT_FILENO) < 0 ? -errno : 0;
     if (rc == 0 && strategy->prepare)
-        rc = strategy->prepare(cell->target, cell_children(cell), cell->attribute);
+        rc = strategy->prepare(
+            &(struct request){cell->target, m->programs, cell_children(cell), cell->attribute});
     if (rc < 0) {
         fail(m, "the strategy could not be prepared: %s", strerror(-rc));
         m->sampler.turn.unsupported = rc == -ENOSYS || rc == -ENOTSUP;

@@ -3,6 +3,8 @@
 #ifndef CHUNK_H
 #define CHUNK_H
 
+#include <limits.h>
+
 #include "hogs.h"
 #include "sample.h"
 
@@ -17,6 +19,7 @@ struct measured {
 /* What the chunks of a block have in common. */
 struct measuring {
     int to_stamps, to_nothing; /* what the targets' standard output is */
+    char programs[PATH_MAX];   /* the folder of those that strategies bring along */
     struct sampler sampler;    /* after a chunk that failed its turn says why */
     struct measured *current;
     struct hogs hogs;  /* that run while chunks are taken */

@@ -75,6 +75,10 @@ bool path_program(const char *name, char *out, size_t size) {
            locate(built, PROGRAM_FOLDER "/", file, out, size);
 }
 
+bool path_small(char *out, size_t size) {
+    return locate(BUILD_ROOT "/cases/many/", PROGRAM_FOLDER "/", "small", out, size);
+}
+
 bool path_target(const char *name, char *out, size_t size) {
     return locate(BUILD_ROOT "/cases/targets/", PROGRAM_FOLDER "/targets/", name, out, size);
 }

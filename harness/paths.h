@@ -14,6 +14,8 @@
 bool path_program(const char *name, char *out, size_t size);
 /* One of the targets that ship. */
 bool path_target(const char *name, char *out, size_t size);
+/* The folder of the small programs that strategies bring along. */
+bool path_small(char *out, size_t size);
 /* forkless-exec. */
 bool path_helper(char *out, size_t size);
 /* The manual page of a program, by the program's whole name. */

@@ -19,7 +19,7 @@ static const char *s(double n) {
 
 /* One spawn until it is reaped. */
 static double spawn_seconds(const struct cell *cell) {
-    if (!cell->strategy->body)
+    if (!strategy_starts(cell->strategy))
         return 0;
     double closing = 0.00000004 * (double)cell->fds;      /* at exec */
     double waiting = cell->load == LOAD_IDLE ? 0 : 0.004; /* for a CPU */
@@ -41,12 +41,12 @@ static double making_seconds(const struct ballast *b) {
 
 static double cell_seconds(const struct cell *cell) {
     double chunks = (cell->samples + CHUNK - 1) / CHUNK;
-    unsigned children = cell_children(cell);
-    double discards = (cell->discards + children - 1) / children;
+    unsigned spawns = cell_spawns(cell);
+    double discards = (cell->discards + spawns - 1) / spawns;
     double taken = cell->samples + chunks * discards;
     double opening = 0.000005 * (double)cell->fds; /* and closing and counting them */
-    return taken * (spawn_seconds(cell) * children + (double)cell->gap_ns / 1e9 +
-                    rewrite_seconds(cell)) +
+    return taken *
+               (spawn_seconds(cell) * spawns + (double)cell->gap_ns / 1e9 + rewrite_seconds(cell)) +
            chunks * opening;
 }
 
@@ -136,7 +136,7 @@ bool plan_fits_at_all(const struct matrix *m, char *why, size_t size) {
     char reason[WHY_SIZE / 2] = "", name[CELL_NAME_SIZE];
     const struct cell *smallest = NULL, *fitting = NULL;
     for (size_t i = 0; i < m->count; i++) {
-        if (!m->cells[i].strategy->body)
+        if (!strategy_starts(m->cells[i].strategy))
             continue;
         bool fits = plan_fits(m, &m->cells[i], reason, sizeof reason);
         if (fits && cell_allowed(&m->cells[i], reason, sizeof reason))

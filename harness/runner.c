@@ -44,7 +44,7 @@ static json_t *cell_line(const struct block *b, const struct cell *cell, const c
 
 /* Takes over what the block said of this cell. */
 static void keep_cell(struct block *b, size_t i, json_t *said) {
-    static const char *const columns[] = {"reason", "call", "ready", "total", "cpu"};
+    static const char *const columns[] = {"reason", "call", "ready", "total", "cpu", "longest"};
     const char *state = json_string_value(json_object_get(said, "state"));
     json_t *line = cell_line(b, b->cells[i], state);
     for (size_t c = 0; c < sizeof columns / sizeof *columns; c++)
@@ -98,10 +98,11 @@ static json_t *order_of(struct block *b) {
         const struct cell *c = b->cells[i];
         char target[PATH_SIZE];
         target_path(c, target, sizeof target);
-        json_array_append_new(cells, json_pack("{s:o,s:i,s:i,s:s,s:b}", "axes", axes_of(c),
-                                               "samples", (int)c->samples, "discards",
-                                               (int)c->discards, "target", target, "stamps",
-                                               strcmp(c->target, cell_default.target) == 0));
+        json_array_append_new(
+            cells,
+            json_pack("{s:o,s:i,s:i,s:s,s:b}", "axes", axes_of(c), "samples", (int)c->samples,
+                      "discards", (int)c->discards, "target", target, "stamps",
+                      c->commands == 1 && strcmp(c->target, cell_default.target) == 0));
     }
     return json_pack("{s:I,s:I,s:o}", "budget", (json_int_t)(b->like->ballast.rss + ADDRESS_SPACE),
                      "seed", (json_int_t)b->seed, "cells", cells);

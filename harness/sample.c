@@ -8,6 +8,7 @@
 
 #include "captured.h"
 #include "clock.h"
+#include "many.h"
 #include "targets/target.h"
 
 static void touch(char *bytes, int64_t until) {
@@ -77,6 +78,10 @@ static void release_outputs(struct sampler *s) {
 
 int sample_take(struct sampler *s, struct sample *out) {
     const struct cell *cell = s->cell;
+    if (cell->commands > 1) {
+        pass_time(s);
+        return many_take(s, out);
+    }
     struct turn *turn = &s->turn;
     unsigned want = cell->strategy->body ? (unsigned)cell->at_once : 0;
 

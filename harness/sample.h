@@ -9,6 +9,7 @@ enum { TOUCHED = 32 << 20 };
 
 struct sample { /* ns */
     int64_t call, ready, total, cpu;
+    int64_t longest; /* of many commands: what the caller was held at once */
 };
 
 struct sampler {

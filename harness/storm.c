@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "choose.h"
+#include "paths.h"
 #include "program.h"
 #include "sample.h"
 #include "units.h"
@@ -37,14 +38,14 @@ static int spawn_all(struct sampler *s, uint64_t count) {
 }
 
 static int storm(struct cell *cell, uint64_t count) {
-    char target[PATH_SIZE];
+    char target[PATH_SIZE], programs[PATH_SIZE];
     struct sampler sampler = {.cell = cell};
     const struct strategy *strategy = cell->strategy;
-    if (!target_path(cell, target, sizeof target))
+    if (!target_path(cell, target, sizeof target) || !path_small(programs, sizeof programs))
         return complain(INTERNAL, "the path of the target %s is too long", cell->target);
     int rc = open_output(&sampler);
     if (rc == 0 && strategy->prepare)
-        rc = strategy->prepare(target, 1, cell->attribute);
+        rc = strategy->prepare(&(struct request){target, programs, 1, cell->attribute});
     if (rc < 0)
         return complain(INTERNAL, "%s could not be prepared: %s", strategy->name, strerror(-rc));
     int code = spawn_all(&sampler, count);

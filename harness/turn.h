@@ -18,6 +18,12 @@ struct turn {
     bool unsupported;                 /* or that this kernel, or a filter, does not allow it */
 };
 
+/* The first problem stays; `rc`, an errno below 0 or 0, says whether it is the kernel's. */
+__attribute__((format(printf, 3, 4))) void turn_fail(struct turn *, int rc, const char *format,
+                                                     ...);
+/* Whether a target ended as it should, else with a problem. */
+void turn_check(struct turn *, const struct ended *);
+
 /* Starts the children, one after the other, then reaps them all. */
 void turn_take(struct turn *);
 

@@ -60,7 +60,7 @@ static char *lacks(const struct run *run, const struct bound *bound) {
 }
 
 static double children_of(const struct cell *cell) {
-    return (double)(cell->axes.at_once * cell->axes.spawners);
+    return (double)(cell->commands > 1 ? cell->commands : cell->axes.at_once * cell->axes.spawners);
 }
 
 static struct estimate scale(struct estimate estimate, double factor) {

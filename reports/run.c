@@ -80,7 +80,9 @@ static bool add_cell(struct source *source, struct run *run, const json_t *objec
         return refuse(source, "the cell %s is listed twice", cell->name);
     cell->rounds = must(calloc(run->rounds, sizeof *cell->rounds));
     cell->axes.more = find_more(cell->name);
-    return read_axes(source, object, &cell->axes);
+    cell->commands = 1;
+    return read_axes(source, object, &cell->axes) &&
+           field_optional_whole(source, object, "commands", 2, &cell->commands);
 }
 
 /* The index of a field's text among the names that it can have from `first` on. */

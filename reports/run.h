@@ -48,6 +48,7 @@ struct axes {
 struct cell {
     char *name;
     struct axes axes;
+    int64_t commands; /* of its axes: all of a sample */
     struct measurement *rounds;
 };
 

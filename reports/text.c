@@ -5,6 +5,7 @@
 #include "disturbance.h"
 #include "foot.h"
 #include "layout.h"
+#include "many.h"
 #include "memory.h"
 #include "tables.h"
 #include "verdict.h"
@@ -58,6 +59,7 @@ void text_print(const struct run *run, FILE *out) {
         show_tables(&view, &marks, print_table, out);
     }
     show_captures(run, print_table, out);
+    show_many(run, print_table, out);
     if (count > 0) {
         print_verdict(&view, out);
         view_close(&view);

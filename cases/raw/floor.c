@@ -22,13 +22,13 @@ static struct place *places;
 static unsigned place_count;
 static atomic_uint next; /* in turn: that many children of one sample each have their own */
 
-static int prepare(const char *target, unsigned children, const struct attribute *attribute) {
-    places = mmap(NULL, children * sizeof *places, PROT_READ | PROT_WRITE,
+static int prepare(const struct request *request) {
+    places = mmap(NULL, request->children * sizeof *places, PROT_READ | PROT_WRITE,
                   MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (places == MAP_FAILED)
         return -errno;
-    place_count = children;
-    return raw_prepare(target, children, attribute);
+    place_count = request->children;
+    return raw_prepare(request);
 }
 
 static void cleanup(void) {

@@ -5,10 +5,8 @@
 
 char *raw_argv[2];
 
-int raw_prepare(const char *target, unsigned children, const struct attribute *attribute) {
-    (void)children;
-    (void)attribute;
-    raw_argv[0] = (char *)target;
+int raw_prepare(const struct request *request) {
+    raw_argv[0] = (char *)request->target;
     return 0;
 }
 

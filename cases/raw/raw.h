@@ -9,7 +9,7 @@ extern char **environ;
 /* The target, and its arguments. */
 extern char *raw_argv[2];
 
-int raw_prepare(const char *target, unsigned children, const struct attribute *);
+int raw_prepare(const struct request *);
 int raw_finish(struct born *, struct ended *); /* wait4 */
 
 #endif

@@ -48,7 +48,7 @@ _forkless_bench() {
         _forkless_list "tiny silent static dynamic script mebibyte"
         _forkless_files ""
         ;;
-    -r | --rounds | -s | --seed | -f | --filter | --rss | --mappings | --threads | --gap | --at-once | --fds | --spawners | --samples | -d | --deadline) ;;
+    -r | --rounds | -s | --seed | -f | --filter | --rss | --mappings | --threads | --gap | --at-once | --commands | --fds | --spawners | --samples | -d | --deadline) ;;
     *)
         _forkless_words "quick standard full calibrate"
         _forkless_files .yaml

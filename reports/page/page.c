@@ -1,6 +1,7 @@
 #include "page.h"
 
 #include "captures.h"
+#include "many.h"
 #include "describe.h"
 #include "disturbance.h"
 #include "memory.h"
@@ -71,6 +72,13 @@ static void add_captures(const struct subject *subject) {
         return;
     document_section(subject->document, "captures", "Captures");
     show_captures(subject->run, add_table, subject->document);
+}
+
+static void add_many(const struct subject *subject) {
+    if (!has_many(subject->run))
+        return;
+    document_section(subject->document, "many", "Many commands");
+    show_many(subject->run, add_table, subject->document);
 }
 
 /* What is true of this run alone of docs/bias.md. */
@@ -180,6 +188,7 @@ struct document page_make(const struct run *run, const struct second_clock *cloc
         add_spawns(&subject, targets[0]);
     free(targets);
     add_captures(&subject);
+    add_many(&subject);
     if (clock)
         add_second_clock(&subject, clock);
     add_problems(&subject);

@@ -169,10 +169,11 @@ static void test_more_children_than_can_stamp(void **unused) {
 static void test_the_new_axes_stand_in_names(void **unused) {
     char *strategy = "forkless_spawn", *rss = "1GiB", *pages = "shared", *mappings = "9",
          *memory = "dontfork", *threads = "2", *gap = "1us", *between = "sleep", *pin = "caller",
-         *load = "all", *at_once = "2", *fds = "100", *spawners = "3", *attribute = "fd",
-         *target = "silent";
-    char *const values[] = {strategy, rss, pages,    mappings, memory, threads,   gap,   between,
-                            at_once,  fds, spawners, pin,      load,   attribute, target};
+         *load = "all", *at_once = "2", *commands = "1", *fds = "100", *spawners = "3",
+         *attribute = "fd", *target = "silent";
+    char *const values[] = {strategy, rss,     pages,     mappings, memory, threads,
+                            gap,      between, at_once,   commands, fds,    spawners,
+                            pin,      load,    attribute, target};
     struct cell cell = cell_default;
     (void)unused;
     assert_int_equal(sizeof values / sizeof *values, axis_count);

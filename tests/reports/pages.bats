@@ -11,6 +11,8 @@ load pages
 
 @test "a run with captures, in every format" { golden captures 3; }
 
+@test "a run with many commands, in every format" { golden many 3; }
+
 @test "a run of captures alone has them in its table, and nothing to compare" {
     jq -c 'if .kind == "run" then .cells |= map(select(.name | test("capture|null")))
         elif .cell // "" | test("spawn/[vf]") then empty else . end' captures.jsonl >alone.jsonl

@@ -65,7 +65,7 @@ static struct run *new_run(void) {
     for (size_t i = 0; i < run->cell_count; i++) {
         struct cell *cell = &run->cells[i];
         *cell = (struct cell){reference->cells[i].name, reference->cells[i].axes,
-                              calloc(ROUNDS, sizeof *cell->rounds)};
+                              reference->cells[i].commands, calloc(ROUNDS, sizeof *cell->rounds)};
         assert_non_null(cell->rounds);
         for (size_t round = 0; round < ROUNDS; round++) {
             cell->rounds[round].state = MEASURED;
