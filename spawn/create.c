@@ -5,6 +5,7 @@
 
 #include "arch/syscall.h"
 #include "child.h"
+#include "own.h"
 #include "reap.h"
 
 /* What this kernel, or a seccomp filter, has refused: remembered, so that it is asked once. */
@@ -19,19 +20,27 @@ static void set_busy(forkless_child *slot) {
     atomic_store_explicit(&slot->word, fl_slot_busy_word(slot), memory_order_release);
 }
 
+/* By clone3_vfork it may have to be created twice. */
 static long clone3(forkless_child *slot) {
+    bool opens_pidfd = slot->opens_pidfd && slot->mechanism == FORKLESS_CLONE3_VM;
     uint64_t vfork = slot->mechanism == FORKLESS_CLONE3_VFORK ? FL_CLONE_VFORK : 0;
     uint64_t files = slot->shares_table ? FL_CLONE_FILES : 0; /* nothing to be copied */
-    int cgroup = slot->cgroup;
+    int cgroup = slot->cgroup, pidfd = -1;
     struct fl_clone_args args = {
         .flags = vfork | files | FL_CLONE_VM | FL_CLONE_CLEAR_SIGHAND | FL_CLONE_CHILD_CLEARTID |
-                 (cgroup >= 0 ? FL_CLONE_INTO_CGROUP : 0),
+                 (cgroup >= 0 ? FL_CLONE_INTO_CGROUP : 0) | (opens_pidfd ? FL_CLONE_PIDFD : 0),
+        .pidfd = (uintptr_t)&pidfd,
         .child_tid = (uintptr_t)&slot->word,
         .stack = (uintptr_t)fl_slot_stack(slot),
         .stack_size = FL_STACK_SIZE,
         .cgroup = cgroup >= 0 ? (uint64_t)cgroup : 0,
     };
-    return fl_clone3(&args, sizeof args, fl_child, slot);
+    long pid = fl_clone3(&args, sizeof args, fl_child, slot);
+    if (pid > 0 && opens_pidfd) {
+        long above = fl_above_stderr(pidfd);
+        atomic_store(&slot->pidfd, above < 0 ? -1 : (int)above);
+    }
+    return pid;
 }
 
 /* Without CLEAR_SIGHAND a handler of the parent's could run in the child: every signal is blocked

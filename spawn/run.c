@@ -78,8 +78,38 @@ static struct fl_run *make(const forkless_run_options *o) {
     return run;
 }
 
+/* The ends that are the run's. */
+static void take_ends(forkless_child *child, const forkless_run_options *o) {
+    struct fl_run *run = child->run;
+    if (o->input)
+        run->input.fd = forkless_child_pipe(child, 0);
+    if (run->outputs[0].captured)
+        run->outputs[0].fd = forkless_child_pipe(child, 1);
+    if (run->outputs[1].captured)
+        run->outputs[1].fd = forkless_child_pipe(child, 2);
+    if (run->input.fd >= 0 && o->input_size == 0)
+        fl_run_close(run, &run->input.fd);
+}
+
+static struct fl_extra_pipes pipes_of(const forkless_run_options *o) {
+    return (struct fl_extra_pipes){
+        .input = o->input != NULL,
+        .output = o->capture != FORKLESS_CAPTURE_NONE,
+        .errors = o->capture == FORKLESS_CAPTURE_BOTH || o->capture == FORKLESS_CAPTURE_MERGED,
+        .merged = o->capture == FORKLESS_CAPTURE_MERGED,
+    };
+}
+
+static int start_plain(const forkless_command *command, const struct fl_start *more,
+                       forkless_child **out, forkless_error *error) {
+    int rc = fl_start(command, more, out, error);
+    if (rc == 0)
+        fl_stamps_started(*out);
+    return rc;
+}
+
 static int start(const forkless_command *command, const forkless_run_options *o,
-                 forkless_child **out, forkless_error *error) {
+                 const struct fl_start *batched, forkless_child **out, forkless_error *error) {
     static const forkless_run_options standard;
     fl_error(error, 0, FORKLESS_STEP_NONE, -1, NULL);
     if (out)
@@ -89,29 +119,22 @@ static int start(const forkless_command *command, const forkless_run_options *o,
     int rc = out ? check(command, o, error) : refuse(-EINVAL, "out is NULL", error);
     if (rc < 0)
         return rc;
+    struct fl_start more = batched ? *batched : (struct fl_start){0};
+    more.override = o->override;
+    more.pipes = pipes_of(o);
+    more.leads = o->whom == FORKLESS_GROUP;
+    if (batched && !more.pipes.input && !more.pipes.output)
+        return start_plain(command, &more, out, error);
     struct fl_run *run = make(o);
     if (!run)
         return fl_error(error, -ENOMEM, FORKLESS_STEP_SLOT, -1, NULL);
-    const struct fl_extra_pipes pipes = {
-        .input = o->input != NULL,
-        .output = run->outputs[0].captured,
-        .errors = run->outputs[1].captured || o->capture == FORKLESS_CAPTURE_MERGED,
-        .merged = o->capture == FORKLESS_CAPTURE_MERGED,
-    };
-    rc = fl_start(command, o->override, &pipes, o->whom == FORKLESS_GROUP, out, error);
+    rc = fl_start(command, &more, out, error);
     if (rc < 0) {
         free(run);
         return rc;
     }
-    if (pipes.input)
-        run->input.fd = forkless_child_pipe(*out, 0);
-    if (run->outputs[0].captured)
-        run->outputs[0].fd = forkless_child_pipe(*out, 1);
-    if (run->outputs[1].captured)
-        run->outputs[1].fd = forkless_child_pipe(*out, 2);
-    if (run->input.fd >= 0 && o->input_size == 0)
-        fl_run_close(run, &run->input.fd);
     (*out)->run = run;
+    take_ends(*out, o);
     fl_pidfd(*out);
     fl_stamps_started(*out);
     return 0;
@@ -121,10 +144,20 @@ int forkless_run_start(const forkless_command *command, const forkless_run_optio
                        forkless_child **out, forkless_error *error) {
     int saved = errno;
     struct fl_cancel before = fl_cancel_hold();
-    int rc = start(command, options, out, error);
+    int rc = start(command, options, NULL, out, error);
     fl_cancel_release(before);
     errno = saved;
     return rc;
+}
+
+int fl_run_start_batched(const forkless_command *command, const forkless_run_options *options,
+                         const struct fl_start *more, forkless_child **out, forkless_error *error) {
+    return start(command, options, more, out, error);
+}
+
+bool fl_run_adopt(forkless_child *child, const forkless_run_options *o) {
+    child->run = make(o);
+    return child->run != NULL;
 }
 
 static void take(forkless_child *child, forkless_result *result) {

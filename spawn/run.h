@@ -5,6 +5,7 @@
 #include <poll.h>
 
 #include "slot.h"
+#include "start.h"
 #include "stream.h"
 
 struct fl_run {
@@ -49,7 +50,17 @@ int fl_run_fd(forkless_child *);
 /* One of its ends, which is -1 then. */
 void fl_run_close(struct fl_run *, int *fd);
 
+/* As at its deadline, which has not to have come; with the lock held. */
+void fl_run_end(forkless_child *);
+
 /* ---- run.c ---- */
+
+/* As forkless_run_start(), and as `more` says; but what is neither fed nor captured is no run,
+ * whatever its deadline. */
+int fl_run_start_batched(const forkless_command *, const forkless_run_options *,
+                         const struct fl_start *more, forkless_child **out, forkless_error *);
+/* Makes a run of such a child, which is to be ended. False: no memory. */
+bool fl_run_adopt(forkless_child *, const forkless_run_options *);
 
 void fl_run_free(forkless_child *);
 

@@ -157,6 +157,11 @@ static void terminate(forkless_child *child, int64_t now) {
     fl_kill(child, SIGCONT, run->whom);
 }
 
+void fl_run_end(forkless_child *child) {
+    if (!child->run->over && child->run->ending == LIVES)
+        terminate(child, fl_now());
+}
+
 static void kill_all(forkless_child *child, int64_t now) {
     struct fl_run *run = child->run;
     run->ending = KILLED;

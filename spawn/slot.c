@@ -94,8 +94,7 @@ static forkless_child *pop(struct pool *p) {
     return slot;
 }
 
-/* Memory that a fork's child finds wiped; NULL with errno. */
-static char *map(size_t size, int protection) {
+char *fl_map_wiped(size_t size, int protection) {
     char *start = mmap(NULL, size, protection, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (start == MAP_FAILED)
         return NULL;
@@ -112,7 +111,7 @@ static int find_pool(struct pool **out) {
     *out = atomic_load_explicit(&pool, memory_order_acquire);
     if (*out)
         return 0;
-    struct pool *mine = (struct pool *)(void *)map(page(), PROT_READ | PROT_WRITE);
+    struct pool *mine = (struct pool *)(void *)fl_map_wiped(page(), PROT_READ | PROT_WRITE);
     if (!mine)
         return -errno;
     if (atomic_compare_exchange_strong(&pool, out, mine))
@@ -129,7 +128,7 @@ static int find_chunk(struct pool *p, unsigned k) {
     if (there)
         return 0;
     size_t size = ((size_t)FIRST_CHUNK << k) * stride();
-    char *mine = map(size, PROT_NONE);
+    char *mine = fl_map_wiped(size, PROT_NONE);
     if (!mine)
         return -errno;
     if (!atomic_compare_exchange_strong(&p->chunks[k], &there, mine))

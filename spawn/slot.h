@@ -75,6 +75,7 @@ struct forkless_child {
     bool shares_table;
     int cgroup;       /* that it is born in; -1: its parent's */
     bool makes_group; /* before all else */
+    bool opens_pidfd; /* is born with one, where its caller is not held */
     enum forkless_mechanism mechanism, asked;
 
     _Atomic uint64_t birth; /* of its child, among all of the process */
@@ -138,6 +139,9 @@ int fl_slot_await(forkless_child *, uint64_t last_birth, int64_t deadline_ns);
 
 /* Every slot that was ever taken, by numbers from 1; NULL: no more. */
 forkless_child *fl_slot_by_number(uint32_t number);
+
+/* Memory that a fork's child finds wiped, to be unmapped; NULL with errno. */
+char *fl_map_wiped(size_t size, int protection);
 
 void *fl_slot_stack(forkless_child *);
 enum { FL_STACK_SIZE = 16 * 1024 - 1024 };

@@ -29,12 +29,10 @@ static atomic_int first_mechanism;
 
 struct request {
     forkless_command *command;
-    const forkless_override *override;
-    struct fl_extra_pipes pipes;
+    struct fl_start more;
     enum forkless_mechanism asked;
     bool waits; /* for the exec */
     bool tells; /* its caller why it failed, in full */
-    bool leads; /* a group of its own */
     bool later; /* the slow-start hook: a run is still to be made of the child */
     int64_t since;
 };
@@ -46,11 +44,11 @@ static bool joins_a_group(const forkless_command *c) {
 
 static int check(const struct request *r, forkless_error *error) {
     forkless_command *c = r->command;
-    if (!c || c->freed)
+    if (!c || (c->freed && !r->more.kept))
         return fl_error(error, -EINVAL, FORKLESS_STEP_ARGUMENT, -1, NULL);
     if (c->code < 0)
         return fl_error(error, c->code, FORKLESS_STEP_SETTER, c->index, c->setter);
-    if (r->leads && joins_a_group(c)) {
+    if (r->more.leads && joins_a_group(c)) {
         fl_error(error, -EINVAL, FORKLESS_STEP_ARGUMENT, -1, NULL);
         if (error)
             snprintf(error->reason, sizeof error->reason,
@@ -107,10 +105,11 @@ static int fill(forkless_child *slot, const struct request *r, forkless_error *e
     slot->program_fd = c->program_fd;
     slot->cgroup = helped ? -1 : c->cgroup;
     slot->asked = r->asked;
+    slot->opens_pidfd = r->more.pidfd;
     slot->clock = fl_vdso_clock();
     slot->mechanism = mechanism_for(slot);
     bool group = fl_has(c, FORKLESS_STEP_GROUP), session = fl_has(c, FORKLESS_STEP_SESSION);
-    slot->makes_group = r->leads && !group && !session;
+    slot->makes_group = r->more.leads && !group && !session;
     slot->leads_group = slot->makes_group || session || (group && !joins_a_group(c));
     if (slot->prepared->needs_parent)
         slot->parent = (pid_t)fl_syscall(SYS_getpid, 0, 0, 0, 0, 0);
@@ -118,8 +117,8 @@ static int fill(forkless_child *slot, const struct request *r, forkless_error *e
         fl_syscall(SYS_rt_sigprocmask, SIG_BLOCK, 0, (long)&slot->mask, sizeof slot->mask, 0);
     rc = helped ? fl_helper_begin(slot, error) : 0;
     if (rc >= 0)
-        rc = fl_pipes_open(slot, &r->pipes, error);
-    return rc < 0 ? rc : fl_override(slot, r->override, error);
+        rc = fl_pipes_open(slot, &r->more.pipes, error);
+    return rc < 0 ? rc : fl_override(slot, r->more.override, error);
 }
 
 static void wake_all(forkless_child *slot) {
@@ -180,7 +179,7 @@ static int launch(forkless_child *slot, const struct request *r, forkless_error 
 }
 
 static const char *program_of(const struct request *r) {
-    return r->command && !r->command->freed ? r->command->program : NULL;
+    return r->command && (!r->command->freed || r->more.kept) ? r->command->program : NULL;
 }
 
 static int failed(const struct request *r, pid_t pid, const forkless_error *error) {
@@ -232,22 +231,19 @@ static int run_undisturbed(struct request *r, forkless_child **out, forkless_err
 int forkless_spawn_with(const forkless_command *command, const forkless_override *override,
                         forkless_child **out, forkless_error *error) {
     struct request r = {.command = (forkless_command *)command,
-                        .override = override,
+                        .more = {.override = override},
                         .asked = FL_SPAWN_MECHANISM,
                         .since = fl_now(),
                         .waits = true};
     return run_undisturbed(&r, out, error);
 }
 
-int fl_start(const forkless_command *command, const forkless_override *override,
-             const struct fl_extra_pipes *pipes, bool leads, forkless_child **out,
+int fl_start(const forkless_command *command, const struct fl_start *more, forkless_child **out,
              forkless_error *error) {
     struct request r = {.command = (forkless_command *)command,
-                        .override = override,
-                        .pipes = *pipes,
+                        .more = *more,
                         .asked = FL_START_MECHANISM,
                         .since = fl_now(),
-                        .leads = leads,
                         .later = true};
     return run_undisturbed(&r, out, error);
 }
@@ -255,7 +251,7 @@ int fl_start(const forkless_command *command, const forkless_override *override,
 int forkless_start_with(const forkless_command *command, const forkless_override *override,
                         forkless_child **out, forkless_error *error) {
     struct request r = {.command = (forkless_command *)command,
-                        .override = override,
+                        .more = {.override = override},
                         .asked = FL_START_MECHANISM,
                         .since = fl_now()};
     return run_undisturbed(&r, out, error);

@@ -4,10 +4,18 @@
 
 #include "pipe.h"
 
-/* As forkless_start_with(), for a run: with pipes, and in a group of its own (`leads`, otherwise as
- * the command has it; -EINVAL, step argument: it joins another). What is left to do is
- * fl_stamps_started(). */
-int fl_start(const forkless_command *, const forkless_override *, const struct fl_extra_pipes *,
-             bool leads, forkless_child **out, forkless_error *);
+/* What a run asks for beside its command. */
+struct fl_start {
+    const forkless_override *override; /* or NULL */
+    struct fl_extra_pipes pipes;
+    bool leads; /* a group of its own, otherwise as the command has it; -EINVAL, step argument: it
+                   joins another */
+    bool kept;  /* the command has a reference, and may have been freed */
+    bool pidfd; /* with the child, where the caller is not held; -EMFILE, -ENFILE, step clone */
+};
+
+/* As forkless_start_with(). What is left to do is fl_stamps_started(). */
+int fl_start(const forkless_command *, const struct fl_start *, forkless_child **out,
+             forkless_error *);
 
 #endif

@@ -120,13 +120,17 @@ static void ask_kernel(forkless_child *child) {
         note_signal(status, WTERMSIG(code), WCOREDUMP(code));
 }
 
-static void reap(forkless_child *child) {
+/* Of one that has ended. With WNOHANG false: its tracer has still to see that. */
+static bool reap(forkless_child *child, unsigned options) {
     siginfo_t info;
     forkless_status *status = &child->status;
-    int rc = fl_waitid(child, WEXITED, &info, &status->usage);
-    status->execed = rc == 0;
+    int rc = fl_waitid(child, WEXITED | options, &info, &status->usage);
+    bool execed = rc == 0;
     if (rc == -ECHILD)
-        rc = fl_waitid(child, WEXITED | __WCLONE, &info, &status->usage);
+        rc = fl_waitid(child, WEXITED | __WCLONE | options, &info, &status->usage);
+    if (rc == 0 && info.si_pid == 0)
+        return false;
+    status->execed = execed;
     child->reaped = true;
     if (rc < 0)
         ask_kernel(child);
@@ -134,13 +138,15 @@ static void reap(forkless_child *child) {
         note_exit(status, info.si_status);
     else
         note_signal(status, info.si_status, info.si_code == CLD_DUMPED);
+    return true;
 }
 
-void fl_settle(forkless_child *child) {
+static bool settle(forkless_child *child, unsigned options) {
     forkless_status *status = &child->status;
     if (child->reaped)
-        return;
-    reap(child);
+        return true;
+    if (!reap(child, options))
+        return false;
     if (child->helped.used) {
         if (child->record.code < 0 && !child->helped.told)
             fl_helper_translate(child);
@@ -149,6 +155,15 @@ void fl_settle(forkless_child *child) {
         status->execed = child->helped.reached && child->record.code == 0;
     }
     fl_stamps_seen_end(child);
+    return true;
+}
+
+void fl_settle(forkless_child *child) {
+    settle(child, 0);
+}
+
+bool fl_settle_if_seen(forkless_child *child) {
+    return settle(child, WNOHANG);
 }
 
 int fl_verdict(const forkless_child *child, forkless_status *status, forkless_error *error) {

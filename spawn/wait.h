@@ -22,6 +22,8 @@ bool fl_has_execed(forkless_child *);
 
 /* Reaps a child that has ended, unless that is done, and notes how it did; with the lock held. */
 void fl_settle(forkless_child *);
+/* The same of one whose pidfd says that it has ended. False: a tracer has still to see that. */
+bool fl_settle_if_seen(forkless_child *);
 
 /* What forkless_wait() says of a child that is settled. */
 int fl_verdict(const forkless_child *, forkless_status *, forkless_error *);

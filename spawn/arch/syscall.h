@@ -31,6 +31,7 @@ struct fl_clone_args {
 };
 #define FL_CLONE_VM             0x00000100u
 #define FL_CLONE_FILES          0x00000400u
+#define FL_CLONE_PIDFD          0x00001000u
 #define FL_CLONE_VFORK          0x00004000u
 #define FL_CLONE_CHILD_CLEARTID 0x00200000u
 #define FL_CLONE_CLEAR_SIGHAND  0x100000000u
