@@ -47,6 +47,7 @@ static const struct {
     [FORKLESS_STEP_MASK] = {"mask", "set the child's signal mask"},
     [FORKLESS_STEP_EXEC] = {"exec", "execute "},
     [FORKLESS_STEP_WAIT] = {"wait", "wait for the child"},
+    [FORKLESS_STEP_BATCH] = {"batch", "start it in its batch"},
 };
 
 static bool is_step(enum forkless_step step) {
@@ -84,6 +85,8 @@ int forkless_error_print(const forkless_error *error, char *buffer, size_t size)
     const char *why = strerror(-error->code);
     if (error->step == FORKLESS_STEP_WAIT && error->code == -ETIMEDOUT)
         why = "it has not ended by the deadline";
+    if (error->step == FORKLESS_STEP_BATCH && error->code == -ETIMEDOUT)
+        why = "its deadline has passed";
     bool reason = error->reason[0];
     int length =
         snprintf(buffer, size, "cannot %s%s%s: %s%s%s%s",

@@ -12,10 +12,10 @@
  *
  * Conventions. Functions that can fail return 0 or -errno; spawn, start, wait, kill, pidfd and
  * child_free leave errno alone. Times are nanoseconds, deadlines on CLOCK_MONOTONIC. Strings and
- * arrays that are passed in are copied. No function installs a signal handler, starts a thread or
- * is a cancellation point. Where NULL is not said to be fine it is -EINVAL, and so is what was
- * freed, as far as that can be seen. After a failure nothing is left behind: no child, zombie,
- * descriptor, mapping, changed mask.
+ * arrays that are passed in are copied. No function installs a signal handler, starts a thread
+ * (but for a batch that is to have one) or is a cancellation point. Where NULL is not said to be
+ * fine it is -EINVAL, and so is what was freed, as far as that can be seen. After a failure nothing
+ * is left behind: no child, zombie, descriptor, mapping, changed mask.
  *
  * Threads. Any number may start one command, or wait for, signal and ask one child. Only one may
  * build a command, and none may start it meanwhile; forkless_command_free() and
@@ -104,6 +104,7 @@ enum forkless_step {
     FORKLESS_STEP_MASK,      /* the signal mask */
     FORKLESS_STEP_EXEC,      /* `subject` is the program */
     FORKLESS_STEP_WAIT,
+    FORKLESS_STEP_BATCH, /* it was not started: cancelled, or its deadline had passed */
 };
 
 typedef struct forkless_error {
@@ -675,6 +676,129 @@ int forkless_run_start(const forkless_command *command, const forkless_run_optio
                        forkless_child **out, forkless_error *error);
 int forkless_run_result(forkless_child *child, forkless_result *result, forkless_error *error);
 void forkless_result_free(forkless_result *result); /* NULL and a zeroed one are fine */
+
+/* ---- batch: many commands, so many at once ---- */
+
+typedef struct forkless_batch forkless_batch;
+
+enum forkless_batch_mode {
+    FORKLESS_DIRECT, /* those who call poll, next and wait start the commands */
+    FORKLESS_THREAD, /* a thread of the batch's own does */
+};
+
+enum forkless_answered {
+    FORKLESS_RAN = 1,     /* it is over: `result`, as forkless_run() has it */
+    FORKLESS_FAILED,      /* it could not be started, or not be executed: `error` */
+    FORKLESS_NOT_STARTED, /* cancelled, or its deadline passed before its turn: `error`, step batch,
+                             -ECANCELED or -ETIMEDOUT */
+};
+
+typedef struct forkless_answer {
+    size_t index; /* of its add or pack among all of the batch, from 0 */
+    void *host;   /* of the same */
+    enum forkless_answered answered;
+    bool cancelled;         /* ended, or not started, by forkless_batch_cancel() */
+    forkless_result result; /* otherwise zeroed */
+    forkless_error error;   /* otherwise none */
+    size_t first, count;    /* of pack: the arguments that it stands for */
+    uint64_t reserved[4];
+} forkless_answer;
+
+typedef void (*forkless_on_answer)(forkless_batch *batch, forkless_answer *answer, void *host);
+
+/* A zeroed one: direct, as many at once as is good for most, no deadline, answers to be asked for,
+ * as the commands end. */
+typedef struct forkless_batch_options {
+    enum forkless_batch_mode mode;
+    size_t at_once;      /* 0: a few for each CPU that the caller may use */
+    int64_t deadline_ns; /* for all, on CLOCK_MONOTONIC: what runs then is ended, what waits is not
+                            started any more; 0, FORKLESS_NEVER: none */
+    int64_t each_ns;     /* for each, from its start; 0: none */
+    bool in_order;       /* answers in the order of add */
+    forkless_on_answer on_answer; /* NULL: they are asked for by forkless_batch_next() */
+    void *host;                   /* for that */
+    uint64_t reserved[4];         /* 0 */
+} forkless_batch_options;
+
+/*
+ * `options` may be NULL. One thread at a time may use a batch; different batches are independent.
+ *
+ * A thread of the batch's own blocks all signals and is otherwise as the thread that makes the
+ * batch: a child gets from it what it would get from the calling thread (affinity, nice value, ...,
+ * and with forkless_command_mask(NULL) a mask of all signals), one that is bound to it
+ * (forkless_command_death_signal()) ends with the batch, and the slow-start hook is called in it.
+ *
+ * -EINVAL: no such mode, a negative each_ns, `reserved` is not 0. -ENOMEM. -EMFILE, -ENFILE.
+ * -EAGAIN: no thread.
+ */
+int forkless_batch_new(forkless_batch **out, const forkless_batch_options *options);
+
+/*
+ * One command more, which waits for its turn: nothing is started here. It is run as by
+ * forkless_run() (NULL: a zeroed one, so both its outputs are captured), with the earliest of its
+ * own deadline and the batch's. One that is neither fed nor captured costs least. The command may
+ * be freed at once; options and override are copied, and the input is not: it stays until the
+ * answer.
+ *
+ * What is wrong with the command or its options comes with its answer, as forkless_run() would have
+ * told it: each add is answered once. A command that cannot be started for want of something that
+ * may come back (-EAGAIN of a limit of processes, -ENOMEM, -EMFILE, -ENFILE) is held back and tried
+ * again when another has ended, or after some milliseconds; where none of the batch runs and that
+ * has lasted for a second it fails, and those behind it are not waited for so long.
+ *
+ * -EINVAL: no command. -ENOMEM. -ECHILD: the batch was made by another process, before a fork; so
+ * all that take a batch.
+ */
+int forkless_batch_add(forkless_batch *batch, const forkless_command *command,
+                       const forkless_run_options *options, void *host);
+
+/*
+ * Does what is due, without waiting: FORKLESS_ENDED when nothing is left to be answered,
+ * FORKLESS_RUNNING otherwise. More may be added at any time.
+ *
+ * poll and wait call on_answer for each answer that is there. What it keeps of `result` it takes by
+ * setting the pointer to NULL; the rest is freed. It may add, pack, cancel and count, and free the
+ * batch: that is then done when it returns, and poll or wait returns -ECANCELED. -EBUSY: poll or
+ * wait in on_answer.
+ */
+int forkless_batch_poll(forkless_batch *batch);
+
+/*
+ * Waits for one answer. Its `result` is the caller's to free with forkless_result_free().
+ * -ETIMEDOUT: there was none by the deadline, which is as that of forkless_wait(). -ENODATA: there
+ * is none to come. -EINVAL: the batch has on_answer.
+ */
+int forkless_batch_next(forkless_batch *batch, int64_t deadline_ns, forkless_answer *answer);
+
+/* Waits until nothing waits or runs any more: all is answered, or can be asked for at once.
+ * -ETIMEDOUT. -ECANCELED, -EBUSY: as poll. */
+int forkless_batch_wait(forkless_batch *batch, int64_t deadline_ns);
+
+/* A descriptor that can be read when poll, or next, has something to do; and when that is the case
+ * though it cannot be read, a time on CLOCK_MONOTONIC; FORKLESS_NEVER. It belongs to the batch. */
+int forkless_batch_fd(const forkless_batch *batch);
+int64_t forkless_batch_next_deadline(const forkless_batch *batch);
+
+/* What waits is not started, what runs is ended as at a deadline; all of that is answered. What is
+ * added later is not concerned. */
+int forkless_batch_cancel(forkless_batch *batch);
+
+typedef struct forkless_counts {
+    size_t waiting, running; /* commands; with a thread, a moment ago */
+    size_t over;             /* that are over, and not answered yet */
+    size_t answered;
+    size_t held_back; /* how often one was */
+    uint64_t reserved[4];
+} forkless_counts;
+int forkless_batch_counts(forkless_batch *batch, forkless_counts *out);
+
+/*
+ * What has not been answered is answered no more. What waits is not started; what runs goes on, its
+ * outputs are closed, and it is the caller's to reap, as after forkless_child_free(). To end it,
+ * cancel and wait before. The thread is ended first; one that is held by the start of a child
+ * (forkless_mechanism()) is waited for. NULL is fine.
+ */
+void forkless_batch_free(forkless_batch *batch);
 
 #ifdef __cplusplus
 }

@@ -8,4 +8,7 @@
 /* The caller is held for 82 us with clone3_vm, 346.9 us with clone3_vfork (call). */
 #define FL_START_MECHANISM FORKLESS_CLONE3_VM
 
+/* How many commands of a batch run at once, for each CPU: not measured yet. */
+#define FL_AT_ONCE_PER_CPU 2
+
 #endif

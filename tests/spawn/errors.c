@@ -265,7 +265,7 @@ TEST(errors_print_as_one_sentence) {
         e = (forkless_error){.code = -EIO, .step = (enum forkless_step)s};
         CHECK(forkless_error_print(&e, text, sizeof text) > 10);
         CHECK((strcmp(forkless_step_name(e.step), "unknown") == 0) ==
-              (s < 0 || s > FORKLESS_STEP_WAIT));
+              (s < 0 || s > FORKLESS_STEP_BATCH));
     }
 }
 
