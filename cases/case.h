@@ -69,7 +69,8 @@ struct strategy {
     pid_t (*pid)(const struct born *);
     /* Instead of one after the other by body and finish, where a sample has many commands. */
     const struct many *many;
-    /* Processor time, ns, of others than the caller and its children, since prepare; or NULL. */
+    /* Processor time, ns, of others than the calling thread and its children, since prepare;
+     * NULL: there are none. */
     int64_t (*elsewhere)(void);
     /* Frees the output, which the harness has looked at; NULL: there is none. */
     void (*release)(struct born *);
@@ -92,5 +93,6 @@ extern const struct strategy strategy_fork, strategy_vfork, strategy_posix_spawn
 extern const struct strategy strategy_forkless_spawn, strategy_forkless_start;
 extern const struct strategy strategy_forkless_run, strategy_posix_spawn_read;
 extern const struct strategy strategy_server, strategy_limit, strategy_limit_pinned;
+extern const struct strategy strategy_forkless_batch, strategy_forkless_batch_thread;
 
 #endif

@@ -114,7 +114,7 @@ static int64_t usage_ns(const struct strategy *strategy) {
     getrusage(RUSAGE_CHILDREN, &children);
     int64_t us = ((int64_t)children.ru_utime.tv_sec + children.ru_stime.tv_sec) * 1000000 +
                  children.ru_utime.tv_usec + children.ru_stime.tv_usec;
-    return us * 1000 + clock_ns(CLOCK_PROCESS_CPUTIME_ID) +
+    return us * 1000 + clock_ns(CLOCK_THREAD_CPUTIME_ID) +
            (strategy->elsewhere ? strategy->elsewhere() : 0);
 }
 

@@ -10,22 +10,22 @@ cells() {
 }
 
 loops=floor_vm,floor_vfork,forkless_start,forkless_spawn,clone3,vfork,posix_spawn,fork
-each=$loops,server,limit,limit_pinned
+each=$loops,server,limit,limit_pinned,forkless_batch,forkless_batch_thread
 
 @test "every strategy starts many, and says how long its caller was held" {
     run -0 --separate-stderr cells "$each" --commands 30 --at-once 1,3
     sane
-    [ "$(states)" = "23 measured" ]
+    [ "$(states)" = "27 measured" ]
     jq -s -e '[.[] | select(.kind == "cell" and .cell != "spawn/null")
             | .longest[0] <= .call[0] and .call[0] <= .total[0] and .longest[0] > 0 and .cpu[0] > 0
-              and (.ready | not)] | all and length == 22' run.jsonl
-    jq -s -e '.[0].cells | map(select(.commands == 30)) | length == 22 and all(.name | test("^batch/.*/commands:30$"))' run.jsonl
+              and (.ready | not)] | all and length == 26' run.jsonl
+    jq -s -e '.[0].cells | map(select(.commands == 30)) | length == 26 and all(.name | test("^batch/.*/commands:30$"))' run.jsonl
 }
 
 @test "as many targets run as there are commands, and no more than so many live at once" {
     # shellcheck disable=SC2016
     target 'echo x >>"${0%/*}/ran"; ls -d "${0%/*}"/live.* 2>/dev/null | wc -l >>"${0%/*}/lived"; : >"${0%/*}/live.$$"; sleep 0.02; rm "${0%/*}/live.$$"; exit 42'
-    for strategy in posix_spawn forkless_start server limit; do
+    for strategy in posix_spawn forkless_start server limit forkless_batch forkless_batch_thread; do
         rm -f ran lived run.jsonl
         run -0 cells "$strategy" --commands 13 --at-once 3 -t "$PWD/target"
         [ "$(wc -l <ran)" -eq 13 ]
@@ -36,7 +36,7 @@ each=$loops,server,limit,limit_pinned
 @test "a target that ends otherwise, or is not there, fails the cell, and nothing is left" {
     # shellcheck disable=SC2016
     target 'mkdir "${0%/*}/first" 2>/dev/null && exit 3; exit 42'
-    for strategy in vfork server limit; do
+    for strategy in vfork server limit forkless_batch; do
         rm -rf first run.jsonl
         run -3 cells "$strategy" --commands 9 --at-once 2 -t "$PWD/target"
         [ "$(states)" = $'1 failed\n1 measured' ]
@@ -44,7 +44,7 @@ each=$loops,server,limit,limit_pinned
         sane
     done
     printf '#!/none\n' >target
-    for strategy in forkless_start server limit; do
+    for strategy in forkless_start server limit forkless_batch_thread; do
         rm -rf first run.jsonl
         run -3 cells "$strategy" --commands 9 --at-once 2 -t "$PWD/target"
         [ "$(states)" = $'1 failed\n1 measured' ]
@@ -76,6 +76,7 @@ each=$loops,server,limit,limit_pinned
 }
 
 @test "what does not go with many commands" {
+    run -2 cells forkless_batch --commands 1
     run -2 cells limit --commands 1
     [[ $output == *"limit takes 2 commands or more"* ]]
     run -2 cells forkless_run --commands 2
