@@ -27,8 +27,8 @@ static bool read_choice(struct source *source, const json_t *object, const char 
 }
 
 static bool check_keys(struct source *source, json_t *object) {
-    static const char *const known[] = {"id",   "says", "kind", "figure",  "percentile", "of",
-                                        "over", "less", "per",  "at_most", "at_least"};
+    static const char *const known[] = {"id",   "says", "kind", "figure", "percentile", "of",
+                                        "over", "less", "per",  "along",  "at_most",    "at_least"};
     const char *key;
     json_t *value;
     json_object_foreach(object, key, value) {
@@ -89,6 +89,12 @@ static bool read_bound(struct source *source, json_t *object, struct bound *boun
         return false;
     bound->kind = (enum kind)kind;
     bound->figure = (enum figure)figure;
+    if (json_object_get(object, "along")) {
+        if (bound->kind != SLOPE && bound->kind != SLOPE_RATIO)
+            return refuse(source, "`along` goes with a slope only");
+        if (!field_text(source, object, "along", &bound->along))
+            return false;
+    }
     return read_other(source, object, bound) && read_percentile(source, object, bound) &&
            read_limit(source, object, bound);
 }
@@ -145,6 +151,7 @@ static void add_filled(struct bounds *bounds, const struct bound *bound, const c
     added->says = fill(bound->says, found);
     added->of = fill(bound->of, found);
     added->over = fill(bound->over, found);
+    added->along = bound->along ? must(strdup(bound->along)) : NULL;
 }
 
 static bool has_its_own(const struct bounds *bounds, const char *cell) {
@@ -178,6 +185,7 @@ void bounds_free(struct bounds *bounds) {
         free(bounds->list[i].says);
         free(bounds->list[i].of);
         free(bounds->list[i].over);
+        free(bounds->list[i].along);
     }
     free(bounds->list);
 }

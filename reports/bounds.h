@@ -13,9 +13,10 @@ struct bound {
     enum kind kind;
     enum figure figure;
     double percentile;
-    char *of;   /* a cell by its name, or for a slope a strategy */
-    char *over; /* the divisor of a ratio, or what a difference takes away; NULL: neither */
-    double per; /* a difference is divided by */
+    char *of;    /* a cell by its name, or for a slope over the sizes a strategy */
+    char *along; /* the axis that a slope is over; NULL: the size */
+    char *over;  /* the divisor of a ratio, or what a difference takes away; NULL: neither */
+    double per;  /* a difference is divided by */
     double limit;
     bool at_least; /* else at most */
 };

@@ -1,5 +1,6 @@
 #include "check.h"
 
+#include "along.h"
 #include "analysis.h"
 #include "layout.h"
 #include "memory.h"
@@ -33,6 +34,14 @@ static struct axes axes_of(char *strategy) {
         .strategy = strategy, .gap = DEFAULT_GAP, .at_once = 1, PLAIN, .target = DEFAULT_TARGET};
 }
 
+static char *lacks_slope(const struct run *run, const char *axis, const char *name,
+                         enum figure figure) {
+    char *why = lacks_cell(run, name, figure);
+    if (why || estimate_slope_along(run, axis, run_cell(run, name), figure).rounds)
+        return why;
+    return sentence("the run does not measure %s with another value of %s", name, axis);
+}
+
 static char *lacks_growth(const struct run *run, char *strategy, enum figure figure) {
     struct estimate slope = estimate_growth(run, axes_of(strategy), figure).slope;
     return slope.rounds ? NULL : sentence("the run does not measure %s at two sizes", strategy);
@@ -46,14 +55,18 @@ static char *lacks_samples(const struct run *run, const struct bound *bound) {
     return sentence("%zu samples are too few for p%g", count, bound->percentile);
 }
 
+static char *lacks_one(const struct run *run, const struct bound *bound, char *of) {
+    bool grows = bound->kind == SLOPE || bound->kind == SLOPE_RATIO;
+    return bound->along ? lacks_slope(run, bound->along, of, bound->figure)
+           : grows      ? lacks_growth(run, of, bound->figure)
+                        : lacks_cell(run, of, bound->figure);
+}
+
 /* Why the run has no estimate for the bound: malloced; NULL when it has one. */
 static char *lacks(const struct run *run, const struct bound *bound) {
-    bool grows = bound->kind == SLOPE || bound->kind == SLOPE_RATIO;
-    char *why = grows ? lacks_growth(run, bound->of, bound->figure)
-                      : lacks_cell(run, bound->of, bound->figure);
+    char *why = lacks_one(run, bound, bound->of);
     if (!why && bound->over)
-        why = grows ? lacks_growth(run, bound->over, bound->figure)
-                    : lacks_cell(run, bound->over, bound->figure);
+        why = lacks_one(run, bound, bound->over);
     if (!why && bound->kind == VALUE)
         why = lacks_samples(run, bound);
     return why;
@@ -89,8 +102,13 @@ static struct estimate estimate_for(const struct run *run, const struct bound *b
         return estimate_ratio(run, run_cell(run, bound->of), run_cell(run, bound->over),
                               bound->figure);
     case SLOPE:
+        if (bound->along)
+            return estimate_slope_along(run, bound->along, run_cell(run, bound->of), bound->figure);
         return estimate_growth(run, axes_of(bound->of), bound->figure).slope;
     case SLOPE_RATIO:
+        if (bound->along)
+            return estimate_ratio_along(run, bound->along, run_cell(run, bound->of),
+                                        run_cell(run, bound->over), bound->figure);
         return estimate_growth_ratio(run, axes_of(bound->of), axes_of(bound->over), bound->figure);
     default:
         return estimate_percentile(run, run_cell(run, bound->of), bound->figure,
@@ -143,7 +161,7 @@ static struct label label_amount(const struct bound *bound, double amount) {
     if (is_fine(bound))
         snprintf(time.text, sizeof time.text, "%.26s ns", label_bare(bound, amount).text);
     snprintf(label.text, sizeof label.text, "%.26s%s", time.text,
-             bound->kind == SLOPE ? "/GiB" : "");
+             bound->kind == SLOPE && !bound->along ? "/GiB" : "");
     return label;
 }
 

@@ -61,6 +61,25 @@ values() {
     [[ $output == *" x  holds  "*" $rate "* ]]
 }
 
+@test "growth along another axis" {
+    # Descriptors are made mappings; every sample of a cell is the same, and start's grow twice as fast as spawn's.
+    jq -c 'if .cells then .cells |= map(if .fds == 19000 then (.name |= sub("fds:19000"; "mappings:1000")) | del(.fds) else . end) else . end
+        | if .cell then .cell |= sub("fds:19000"; "mappings:1000") else . end
+        | if .state == "measured" then (if .cell | test("mappings") then (if .cell | test("start") then 9000 else 8000 end) else 7000 end) as $ns
+            | .call = [$ns] | .total = [$ns] | .cpu = [$ns] | .ready = [$ns] else . end' axes.jsonl >"$BATS_TEST_TMPDIR/along"
+    slope='{kind: "slope", along: "mappings", of: "spawn/forkless_start/rss:1GiB", at_most: 50}'
+    run -0 values "$slope" "$BATS_TEST_TMPDIR/along"
+    [[ $output == *" x  holds  "*" 2.0 ns  2.0 to 2.0 "*"<= 50.0 ns"* ]]
+    run -0 values "$slope + {kind: \"slope_ratio\", over: \"spawn/forkless_spawn/rss:1GiB\"}" "$BATS_TEST_TMPDIR/along"
+    [[ $output == *" x  holds  "*" 2.000  2.000 to 2.000 "* ]]
+    run -0 values "$slope" # a run without any
+    [[ $output == *"undecided"*"the run does not measure spawn/forkless_start/rss:1GiB with another value of"* ]]
+    run -0 values "$slope + {of: \"spawn/fork/rss:1GiB\"}"
+    [[ $output == *"undecided"*"the run does not hold spawn/fork/rss:1GiB"* ]]
+    run -2 values '{kind: "ratio", along: "mappings", of: "spawn/vfork", over: "spawn/vfork"}'
+    [[ $output == *": bound 1: \`along\` goes with a slope only" ]]
+}
+
 @test "a bound for every cell that a pattern means, each with a line of its own" {
     pattern='{id: "add-*!", says: "* is *.", kind: "difference", of: "spawn/forkless_spawn/rss:1GiB/attributes:*", less: "spawn/forkless_spawn/rss:1GiB"}'
     run -0 values "$pattern"

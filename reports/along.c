@@ -1,0 +1,74 @@
+#include "along.h"
+
+#include "memory.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* What a cell has of an axis, and its other further axes without it: malloced. */
+static char *split(const char *more, const char *axis, double *value) {
+    char *rest = must(strdup("")), *copy = must(strdup(more)), *parts = copy;
+    size_t length = strlen(axis);
+    *value = 0;
+    for (char *part; *copy && (part = strsep(&parts, "/"));) {
+        if (!strncmp(part, axis, length) && part[length] == ':') {
+            *value = strtod(part + length + 1, NULL);
+            continue;
+        }
+        char *longer = sentence("%s%s%s", rest, *rest ? "/" : "", part);
+        free(rest);
+        rest = longer;
+    }
+    free(copy);
+    return rest;
+}
+
+/* Whether a cell is like another but for the axis, of which it has `value`. */
+static bool is_along(const struct cell *cell, const struct cell *like, const char *axis,
+                     double *value) {
+    double own;
+    char *rest = split(like->axes.more, axis, &own), *others = split(cell->axes.more, axis, value);
+    struct axes axes = like->axes;
+    axes.more = cell->axes.more;
+    bool is = !strcmp(rest, others) && cell->axes.rss == axes.rss && same_but_rss(cell, &axes);
+    free(others);
+    free(rest);
+    return is;
+}
+
+static double *slopes_along(const struct run *run, const char *axis, const struct cell *like,
+                            enum figure figure) {
+    double *slopes = must(malloc(run->rounds * sizeof *slopes));
+    double *x = must(malloc((run->cell_count + 1) * sizeof *x));
+    double *y = must(malloc((run->cell_count + 1) * sizeof *y));
+    for (size_t round = 0; round < run->rounds; round++) {
+        size_t count = 0;
+        for (size_t i = 0; i < run->cell_count; i++) {
+            const struct samples *samples = &run->cells[i].rounds[round].figures[figure];
+            if (samples->count == 0 || !is_along(&run->cells[i], like, axis, &x[count]))
+                continue;
+            y[count++] = quantile(samples->ns, samples->count, 0.5);
+        }
+        slopes[round] = fit_line(x, y, count).slope;
+    }
+    free(y);
+    free(x);
+    return slopes;
+}
+
+struct estimate estimate_slope_along(const struct run *run, const char *axis,
+                                     const struct cell *cell, enum figure figure) {
+    return estimate(slopes_along(run, axis, cell, figure), run->rounds);
+}
+
+struct estimate estimate_ratio_along(const struct run *run, const char *axis,
+                                     const struct cell *cell, const struct cell *over,
+                                     enum figure figure) {
+    double *ratios = slopes_along(run, axis, cell, figure);
+    double *divisors = slopes_along(run, axis, over, figure);
+    for (size_t round = 0; round < run->rounds; round++)
+        ratios[round] /= divisors[round];
+    free(divisors);
+    return estimate(ratios, run->rounds);
+}
