@@ -54,6 +54,10 @@ bool target_check(const char *target, char *why, size_t size) {
     return false;
 }
 
+bool cell_is_in(const struct cell *cell, unsigned round) {
+    return cell->rounds == 0 || round < cell->rounds;
+}
+
 bool cell_has_threads(const struct cell *cell) {
     return cell->spawners > 1 || cell->threads > 0;
 }

@@ -50,6 +50,7 @@ struct cell {
     uint64_t load;     /* what the CPUs do beside it */
     const struct attribute *attribute;
     const char *target; /* the name of one that ships, or a path with a slash; kept by the caller */
+    unsigned rounds;    /* in which it is measured, the first ones; 0: in all */
     unsigned samples;   /* a round, in chunks of CHUNK */
     unsigned discards;  /* spawns before each chunk that are not recorded: what the cell before left
                            behind */
@@ -60,6 +61,9 @@ struct cell {
  * first word
  */
 extern const struct cell cell_default;
+
+/* Whether it is measured in a round, from 0. */
+bool cell_is_in(const struct cell *, unsigned round);
 
 /* Whether it needs other threads than the caller's. */
 bool cell_has_threads(const struct cell *);

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const uint64_t BIG = UINT64_C(256) << 20;
+static const uint64_t BIG = UINT64_C(256) << 20, HUGE_PARENT = UINT64_C(32) << 30;
 enum { NULL_SAMPLES = 200 };
 
 static unsigned samples_of(const struct cell *cell, const struct recipe *recipe, unsigned asked) {
@@ -21,6 +21,8 @@ static unsigned samples_of(const struct cell *cell, const struct recipe *recipe,
 static unsigned discards_of(const struct cell *cell) {
     if (cell->commands > 1)
         return 0; /* the first are few among so many */
+    if (cell->strategy->copies && cell->ballast.rss > HUGE_PARENT)
+        return 1;
     return cell->gap_ns == 0 && !cell->strategy->copies ? 60 : 5;
 }
 
@@ -93,6 +95,7 @@ static bool add_entry_cell(const struct filling *f, struct cell cell) {
         samples = *f->entry->samples;
     cell.samples = samples_of(&cell, f->recipe, samples);
     cell.discards = discards_of(&cell);
+    cell.rounds = f->entry->rounds ? *f->entry->rounds : 0;
     cell_name(&cell);
     return add(f->matrix, &cell, f->why, f->size);
 }

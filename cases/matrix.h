@@ -17,6 +17,7 @@ struct values {
 struct entry {
     struct values axes[AXES_MAX]; /* not given: at the default */
     unsigned *samples;            /* NULL: the matrix's */
+    unsigned *rounds;             /* the first so many; NULL: all */
 };
 
 /* A matrix as its file has it. */

@@ -15,7 +15,7 @@
 static const cyaml_schema_value_t text_schema = {
     CYAML_VALUE_STRING(CYAML_FLAG_POINTER, char, 1, 4095)};
 
-enum { ENTRY_FIELDS = AXES_MAX + 2 };
+enum { ENTRY_FIELDS = AXES_MAX + 3 };
 
 static cyaml_schema_field_t entry_fields[ENTRY_FIELDS]; /* filled before it is used */
 static const cyaml_schema_value_t entry_schema = {
@@ -51,7 +51,9 @@ static void fill_entry_fields(void) {
     }
     entry_fields[axis_count] = (cyaml_schema_field_t)CYAML_FIELD_UINT_PTR(
         "samples", CYAML_FLAG_OPTIONAL, struct entry, samples);
-    entry_fields[axis_count + 1] = (cyaml_schema_field_t)CYAML_FIELD_END;
+    entry_fields[axis_count + 1] = (cyaml_schema_field_t)CYAML_FIELD_UINT_PTR(
+        "rounds", CYAML_FLAG_OPTIONAL, struct entry, rounds);
+    entry_fields[axis_count + 2] = (cyaml_schema_field_t)CYAML_FIELD_END;
 }
 
 static bool is_key(const char *text) {
@@ -185,10 +187,12 @@ static bool check(const char *path, const struct recipe *r, char *why, size_t si
         !check_count(path, "samples_of_big_copies", r->samples_of_big_copies, SAMPLES_MAX, why,
                      size))
         return false;
-    for (unsigned i = 0; i < r->entries_count; i++)
-        if (r->entries[i].samples &&
-            !check_count(path, "samples", *r->entries[i].samples, SAMPLES_MAX, why, size))
+    for (unsigned i = 0; i < r->entries_count; i++) {
+        const struct entry *e = &r->entries[i];
+        if ((e->samples && !check_count(path, "samples", *e->samples, SAMPLES_MAX, why, size)) ||
+            (e->rounds && !check_count(path, "rounds", *e->rounds, ROUNDS_MAX, why, size)))
             return false;
+    }
     return true;
 }
 

@@ -10,7 +10,7 @@
 #include "program.h"
 #include "units.h"
 
-enum { DEADLINE_DEFAULT_S = 120, DEADLINE_MAX_S = 86400 };
+enum { DEADLINE_MAX_S = 86400 };
 
 const char *argp_program_version = "forkless-bench " FORKLESS_VERSION;
 
@@ -23,7 +23,8 @@ static const struct argp_option options_before[] = {
      "Results file; it must not be there yet (a new one in the folder of local runs)", 0},
     {"rounds", 'r', "N", 0, "Rounds, the sample size: 1 to 1000 (the matrix's)", 0},
     {"seed", 's', "N", 0, "Seed of every order in the run (random)", 0},
-    {"deadline", 'd', "SECONDS", 0, "How long one block may take (120)", 0},
+    {"deadline", 'd', "SECONDS", 0, "How long one block may take (120, or three times its plan)",
+     0},
     {"resume", KEY_RESUME, "FILE", 0,
      "Goes on with a run that was broken off, to the same cells and rounds; with --rounds to more",
      0},
@@ -139,7 +140,7 @@ static uint64_t random_seed(void) {
 void options_read(struct options *o, int argc, char **argv) {
     struct argp_option options[BEFORE + AXES_MAX + AFTER];
     fill_options(options);
-    *o = (struct options){.seed = random_seed(), .deadline_s = DEADLINE_DEFAULT_S};
+    *o = (struct options){.seed = random_seed()};
     const struct argp argp = {
         .options = options,
         .parser = parse,

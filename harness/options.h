@@ -9,7 +9,7 @@
 
 struct options {
     const char *output, *resume;
-    uint64_t rounds, seed, deadline_s; /* rounds 0: the matrix's */
+    uint64_t rounds, seed, deadline_s; /* rounds 0: the matrix's; deadline 0: the plan's */
     bool has_seed, list, plan;
     struct choice choice; /* without a name: quick */
 };

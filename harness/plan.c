@@ -54,9 +54,10 @@ static double cell_seconds(const struct cell *cell) {
 struct block_plan {
     const struct cell *like; /* of its ballast */
     uint64_t memory;
-    bool fits;         /* into the memory that is there now */
-    size_t cells, out; /* of them those that will not be measured */
-    double seconds;
+    bool fits;          /* into the memory that is there now */
+    size_t cells, out;  /* of them those that will not be measured */
+    double seconds;     /* with all its cells; over all rounds, */
+    double all_seconds; /* in which some of its cells are not measured */
 };
 
 static uint64_t memory_of(const struct matrix *m, const struct cell *like) {
@@ -75,7 +76,13 @@ static uint64_t memory_of(const struct matrix *m, const struct cell *like) {
     }
 }
 
-static struct block_plan block_plan(const struct matrix *m, const struct cell *like) {
+static unsigned rounds_of(const struct cell *cell, unsigned rounds) {
+    return cell->rounds && cell->rounds < rounds ? cell->rounds : rounds;
+}
+
+static struct block_plan block_plan(const struct matrix *m, const struct cell *like,
+                                    unsigned rounds) {
+    unsigned most = 0;
     struct block_plan b = {
         .like = like, .memory = memory_of(m, like), .seconds = making_seconds(&like->ballast)};
     b.fits = b.memory <= memory_available();
@@ -86,8 +93,13 @@ static struct block_plan block_plan(const struct matrix *m, const struct cell *l
         bool fits = b.fits && cell_allowed(&m->cells[i], why, sizeof why);
         b.cells++;
         b.out += !fits;
-        b.seconds += fits ? cell_seconds(&m->cells[i]) : 0;
+        double seconds = fits ? cell_seconds(&m->cells[i]) : 0;
+        unsigned own = rounds_of(&m->cells[i], rounds);
+        most = own > most ? own : most;
+        b.seconds += seconds;
+        b.all_seconds += seconds * own;
     }
+    b.all_seconds += making_seconds(&like->ballast) * most;
     return b;
 }
 
@@ -95,20 +107,20 @@ struct plan {
     struct block_plan *blocks;
     size_t count;
     /* Of the blocks that fit. */
-    double seconds;  /* a round */
+    double seconds;
     uint64_t memory; /* of the one that takes most */
 };
 
-static struct plan make_plan(const struct matrix *m) {
+static struct plan make_plan(const struct matrix *m, unsigned rounds) {
     struct plan p = {.blocks = calloc(m->count, sizeof *p.blocks)};
     const struct cell **firsts = calloc(m->count, sizeof *firsts);
     p.count = p.blocks && firsts ? matrix_ballasts(m, firsts) : 0;
     for (size_t i = 0; i < p.count; i++) {
         struct block_plan *b = &p.blocks[i];
-        *b = block_plan(m, firsts[i]);
+        *b = block_plan(m, firsts[i], rounds);
         if (!b->fits)
             continue;
-        p.seconds += b->seconds;
+        p.seconds += b->all_seconds;
         p.memory = b->memory > p.memory ? b->memory : p.memory;
     }
     free(firsts);
@@ -122,6 +134,12 @@ static void duration(double seconds, char *out, size_t size) {
         snprintf(out, size, "%.0f minute%s", seconds / 60, seconds < 90 ? "" : "s");
     else
         snprintf(out, size, "%.1f hours", seconds / 3600);
+}
+
+unsigned plan_deadline(const struct matrix *m, const struct cell *like) {
+    enum { LEAST = 120, SLOWER = 3 };
+    double planned = SLOWER * block_plan(m, like, 1).seconds;
+    return planned > LEAST ? (unsigned)planned : LEAST;
 }
 
 bool plan_fits(const struct matrix *m, const struct cell *like, char *why, size_t size) {
@@ -159,9 +177,9 @@ bool plan_fits_at_all(const struct matrix *m, char *why, size_t size) {
 }
 
 void plan_sentence(const struct matrix *m, unsigned rounds, char *out, size_t size) {
-    struct plan p = make_plan(m);
+    struct plan p = make_plan(m, rounds);
     char time[64];
-    duration(p.seconds * rounds, time, sizeof time);
+    duration(p.seconds, time, sizeof time);
     snprintf(out, size, "%zu cell%s, %u round%s, about %s, at most %.1f GiB of memory", m->count,
              s((double)m->count), rounds, s(rounds), time, gib(p.memory));
     free(p.blocks);
@@ -194,22 +212,33 @@ static void print_misfits(const struct matrix *m, const struct plan *p) {
         printf("\n%zu of %zu cells would be recorded as unsupported.\n", out, m->count);
 }
 
+static int longest_name(const struct plan *p) {
+    char name[CELL_NAME_SIZE];
+    size_t longest = 10;
+    for (size_t i = 0; i < p->count; i++) {
+        ballast_name(p->blocks[i].like, name, sizeof name);
+        longest = strlen(name) > longest ? strlen(name) : longest;
+    }
+    return (int)longest;
+}
+
 void plan_print(const struct matrix *m, unsigned rounds) {
-    struct plan p = make_plan(m);
+    struct plan p = make_plan(m, rounds);
     char time[64], name[CELL_NAME_SIZE];
-    duration(p.seconds * rounds, time, sizeof time);
+    duration(p.seconds, time, sizeof time);
     printf("matrix   %s\n", m->name);
-    printf("cells    %zu, in %zu size%s of parent\n", m->count, p.count, s((double)p.count));
+    printf("cells    %zu, in %zu kind%s of parent\n", m->count, p.count, s((double)p.count));
     printf("rounds   %u, about %s in all\n", rounds, time);
     printf("memory   at most %.1f GiB", gib(p.memory));
     if (memory_available() != UINT64_MAX)
         printf(", %.1f GiB are available", gib(memory_available()));
     printf("\n\n");
-    printf("%10s %7s %10s %17s\n", "parent", "cells", "memory", "seconds a round");
+    int width = longest_name(&p);
+    printf("%*s %7s %10s %17s\n", width, "parent", "cells", "memory", "seconds a round");
     for (size_t i = 0; i < p.count; i++) {
         const struct block_plan *b = &p.blocks[i];
         ballast_name(b->like, name, sizeof name);
-        printf("%10s %7zu %6.1f GiB %17.1f%s\n", name, b->cells, gib(b->memory), b->seconds,
+        printf("%*s %7zu %6.1f GiB %17.1f%s\n", width, name, b->cells, gib(b->memory), b->seconds,
                b->fits ? "" : "   will not fit");
     }
     print_misfits(m, &p);

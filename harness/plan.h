@@ -8,6 +8,9 @@
  * sentence. */
 bool plan_fits(const struct matrix *, const struct cell *like, char *why, size_t size);
 
+/* Seconds after which the block of this cell has surely gone wrong. */
+unsigned plan_deadline(const struct matrix *, const struct cell *like);
+
 /* Whether one cell at least does, beside the null cell. */
 bool plan_fits_at_all(const struct matrix *, char *why, size_t size);
 

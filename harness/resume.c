@@ -112,6 +112,7 @@ void past_clear(struct past *p) {
 size_t past_lacks(const struct past *p, unsigned rounds) {
     size_t lacks = 0;
     for (size_t i = 0; i < rounds * p->matrix.count; i++)
-        lacks += !p->done[i];
+        lacks += !p->done[i] &&
+                 cell_is_in(&p->matrix.cells[i % p->matrix.count], (unsigned)(i / p->matrix.count));
     return lacks;
 }

@@ -33,6 +33,8 @@ static json_t *cell_object(const struct cell *c) {
             set_axis(object, &axes[i], c);
     json_object_set_new(object, "samples", json_integer(c->samples));
     json_object_set_new(object, "discards", json_integer(c->discards));
+    if (c->rounds)
+        json_object_set_new(object, "rounds", json_integer(c->rounds));
     if (!target_is_known(c->target) && target_id(c, id))
         json_object_set_new(object, "target_id", json_string(id));
     return object;
@@ -82,20 +84,21 @@ static bool read_axis(const struct axis *axis, const json_t *value, struct cell 
 
 static bool read_cell(json_t *object, struct cell *cell) {
     const char *name;
-    json_int_t samples, discards;
+    json_int_t samples, discards, rounds = 0;
     char why[WHY_SIZE];
     *cell = cell_default;
-    if (json_unpack(object, "{s:s,s:I,s:I}", "name", &name, "samples", &samples, "discards",
-                    &discards) < 0)
+    if (json_unpack(object, "{s:s,s:I,s:I,s?I}", "name", &name, "samples", &samples, "discards",
+                    &discards, "rounds", &rounds) < 0)
         return false;
     for (size_t i = 0; i < axis_count; i++)
         if (!read_axis(&axes[i], json_object_get(object, axes[i].name), cell))
             return false;
     if (samples < 1 || samples > SAMPLES_MAX || discards < 0 || discards > SAMPLES_MAX ||
-        axes_conflict(cell, why, sizeof why))
+        rounds < 0 || rounds > ROUNDS_MAX || axes_conflict(cell, why, sizeof why))
         return false;
     cell->samples = (unsigned)samples;
     cell->discards = (unsigned)discards;
+    cell->rounds = (unsigned)rounds;
     cell_name(cell);
     return strcmp(cell->name, name) == 0;
 }

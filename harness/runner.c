@@ -126,7 +126,7 @@ static void supervise_block(struct block *b) {
     struct supervision s = {
         .order = order_of(b),
         .ballast = b->like->ballast,
-        .deadline_s = run->deadline_s,
+        .deadline_s = run->deadline_s ? run->deadline_s : plan_deadline(run->matrix, b->like),
         .signals = run->signals,
     };
     int64_t began = now_ns();
@@ -154,7 +154,10 @@ static void run_block(struct block *b) {
         give_up_cell(b, b->cells[i], "unsupported", why);
 }
 
+/* Measured before, or not to be in this round. */
 static bool is_done(const struct run *run, unsigned round, size_t cell) {
+    if (!cell_is_in(&run->matrix->cells[cell], round))
+        return true;
     return run->done && run->done[round * run->matrix->count + cell];
 }
 

@@ -13,7 +13,7 @@ struct run {
     struct record *record;
     unsigned rounds;
     uint64_t seed;
-    unsigned deadline_s; /* of one block */
+    unsigned deadline_s; /* of one block; 0: what its plan makes of it */
     const bool *done;    /* [round * cells + cell]: what was measured before; NULL: a new run */
     int signals;         /* readable when somebody wants to end the run */
 

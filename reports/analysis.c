@@ -252,7 +252,12 @@ size_t count_rounds(const struct run *run, const struct cell *cell) {
 size_t count_state(const struct run *run, enum state state) {
     size_t count = 0;
     for (size_t i = 0; i < run->cell_count; i++)
-        for (size_t round = 0; round < run->rounds; round++)
+        for (size_t round = 0; round < rounds_asked(run, &run->cells[i]); round++)
             count += run->cells[i].rounds[round].state == state;
     return count;
+}
+
+size_t rounds_asked(const struct run *run, const struct cell *cell) {
+    size_t asked = (size_t)cell->asked;
+    return asked && asked < run->rounds ? asked : run->rounds;
 }

@@ -112,4 +112,5 @@ struct estimate estimate_percentile(const struct run *run, const struct cell *ce
 struct noise noise(const struct run *run);
 size_t count_disturbed(const struct run *run);                       /* of its blocks */
 size_t count_rounds(const struct run *run, const struct cell *cell); /* that measured the cell */
+size_t rounds_asked(const struct run *run, const struct cell *cell); /* that were to measure it */
 size_t count_state(const struct run *run, enum state state);

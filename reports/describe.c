@@ -84,10 +84,12 @@ char *describe_rounds(const struct view *view) {
 
 char *describe_counts(const struct run *run) {
     char *counts = NULL;
-    size_t length;
+    size_t length, asked = 0;
+    for (size_t i = 0; i < run->cell_count; i++)
+        asked += rounds_asked(run, &run->cells[i]);
     FILE *text = must(open_memstream(&counts, &length));
-    fprintf(text, "%zu of %zu measured, %zu failed", count_state(run, MEASURED),
-            run->rounds * run->cell_count, count_state(run, FAILED));
+    fprintf(text, "%zu of %zu measured, %zu failed", count_state(run, MEASURED), asked,
+            count_state(run, FAILED));
     if (count_state(run, UNSUPPORTED))
         fprintf(text, ", %zu unsupported", count_state(run, UNSUPPORTED));
     if (count_state(run, TIMEOUT))

@@ -82,7 +82,8 @@ static bool add_cell(struct source *source, struct run *run, const json_t *objec
     cell->axes.more = find_more(cell->name);
     cell->commands = 1;
     return read_axes(source, object, &cell->axes) &&
-           field_optional_whole(source, object, "commands", 2, &cell->commands);
+           field_optional_whole(source, object, "commands", 2, &cell->commands) &&
+           field_optional_whole(source, object, "rounds", 1, &cell->asked);
 }
 
 /* The index of a field's text among the names that it can have from `first` on. */

@@ -49,6 +49,7 @@ struct cell {
     char *name;
     struct axes axes;
     int64_t commands; /* of its axes: all of a sample */
+    int64_t asked;    /* the rounds in which it was to be measured, if not in all; else 0 */
     struct measurement *rounds;
 };
 

@@ -66,6 +66,26 @@ spawn/forkless_start/gap:0/at_once:2/target:silent" ]
     wrong "m.yaml: line 2, column 9: no whole number: 'many'"
 }
 
+@test "an entry that is measured in the first rounds alone" {
+    matrix 'cells:' '  - strategy: [vfork]' '    rounds: 1' '  - strategy: [forkless_start]' '    rss: [1MiB]' '    rounds: 1'
+    sed -i 's/^rounds: 2/rounds: 3/' m.yaml
+    printf '  - strategy: [fork]\n' >>m.yaml
+    "$bench" m.yaml -o run.jsonl 2>/dev/null >&2
+    sane
+    # null and fork thrice, the others once; a block that has none of its cells in a round is not made.
+    [ "$(states)" = "8 measured" ]
+    jq -s -e '([.[0].cells[] | .rounds] == [null, 1, 1, null]) and ([.[] | select(.kind == "block") | .rss] | sort == [0, 0, 0, 1048576])
+        and ([.[] | select(.cell == "spawn/vfork") | .round] == [0])' run.jsonl
+    run -0 "$FORKLESS_REPORT" run.jsonl
+    [[ $output == *"8 of 8 measured, 0 failed"* ]]
+    run -0 --separate-stderr "$bench" --resume run.jsonl
+    [[ $stderr == *"nothing is left to do"* ]]
+    "$bench" --resume run.jsonl -r 4 2>/dev/null >&2
+    [ "$(states)" = "10 measured" ]
+    matrix 'cells:' '  - strategy: [vfork]' '    rounds: 0'
+    wrong "m.yaml: line 7, column 13: rounds: 0 is not from 1 to 1000"
+}
+
 @test "a matrix that asks for nothing" {
     : >m.yaml
     wrong "m.yaml asks for nothing: it is empty"

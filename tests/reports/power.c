@@ -64,8 +64,10 @@ static struct run *new_run(void) {
     assert_non_null(run->cells);
     for (size_t i = 0; i < run->cell_count; i++) {
         struct cell *cell = &run->cells[i];
-        *cell = (struct cell){reference->cells[i].name, reference->cells[i].axes,
-                              reference->cells[i].commands, calloc(ROUNDS, sizeof *cell->rounds)};
+        *cell = (struct cell){.name = reference->cells[i].name,
+                              .axes = reference->cells[i].axes,
+                              .commands = reference->cells[i].commands,
+                              .rounds = calloc(ROUNDS, sizeof *cell->rounds)};
         assert_non_null(cell->rounds);
         for (size_t round = 0; round < ROUNDS; round++) {
             cell->rounds[round].state = MEASURED;
