@@ -4,6 +4,7 @@
 #include <malloc.h>
 #include <stdlib.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
 #include <unistd.h>
 
 #ifndef MADV_POPULATE_READ
@@ -11,7 +12,7 @@
 #define MADV_POPULATE_WRITE 23
 #endif
 
-enum { PAGE = 4096 };
+enum { PAGE = 4096, PRIVATE = MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE };
 static const uint64_t HUGE_PAGE = UINT64_C(2) << 20, GIB = UINT64_C(1) << 30;
 
 /* A block of the heap; the rest of it is not looked at. */
@@ -27,7 +28,7 @@ static struct {
 } made;
 
 static int map(uint64_t bytes, int flags, int fd) {
-    made.start = mmap(NULL, bytes, PROT_READ | PROT_WRITE, flags | MAP_NORESERVE, fd, 0);
+    made.start = mmap(NULL, bytes, PROT_READ | PROT_WRITE, flags, fd, 0);
     if (made.start == MAP_FAILED)
         return -errno;
     made.bytes = bytes;
@@ -44,7 +45,7 @@ static int populate(void) {
 }
 
 static int make_private(uint64_t bytes) {
-    int rc = map(bytes, MAP_PRIVATE | MAP_ANONYMOUS, -1);
+    int rc = map(bytes, PRIVATE, -1);
     /* ENOSYS and EINVAL: no such kernel option, so no huge pages to avoid. */
     if (rc == 0)
         madvise(made.start, bytes, MADV_NOHUGEPAGE);
@@ -53,7 +54,7 @@ static int make_private(uint64_t bytes) {
 
 /* Its start is moved to where a huge page can begin. */
 static int make_thp(uint64_t bytes) {
-    int rc = map(bytes + HUGE_PAGE, MAP_PRIVATE | MAP_ANONYMOUS, -1);
+    int rc = map(bytes + HUGE_PAGE, PRIVATE, -1);
     if (rc < 0)
         return rc;
     uint64_t before = -(uintptr_t)made.start % HUGE_PAGE;
@@ -67,12 +68,15 @@ static int make_thp(uint64_t bytes) {
 }
 
 static int make_hugetlb(uint64_t bytes) {
-    int rc = map(bytes, MAP_PRIVATE | MAP_ANONYMOUS | MAP_HUGETLB, -1);
+    int rc =
+        map(bytes, MAP_PRIVATE | MAP_ANONYMOUS | MAP_HUGETLB, -1); /* reserved now, or ENOMEM */
     return rc < 0 ? rc : populate();
 }
 
 static int make_shared(uint64_t bytes) {
-    int rc = map(bytes, MAP_SHARED | MAP_ANONYMOUS, -1);
+    int rc = map(bytes, MAP_SHARED | MAP_ANONYMOUS | MAP_NORESERVE, -1);
+    if (rc == 0)
+        madvise(made.start, bytes, MADV_NOHUGEPAGE);
     return rc < 0 ? rc : populate();
 }
 
@@ -80,7 +84,8 @@ static int make_shared(uint64_t bytes) {
 static int make_heap(uint64_t bytes) {
     uint64_t random = 1, taken = 0;
     struct piece *freed = NULL;
-    mallopt(M_MMAP_THRESHOLD, 1 << 30); /* what else this process asks for is in it as well */
+    prctl(PR_SET_THP_DISABLE, 1, 0, 0, 0); /* until it is made: children would inherit it */
+    mallopt(M_MMAP_THRESHOLD, 1 << 30);    /* what else this process asks for is in it as well */
     for (unsigned n = 0; taken < bytes; n++) {
         random = random * UINT64_C(6364136223846793005) + 1442695040888963407;
         struct piece *piece = malloc(24 + (random >> 33) % 2048);
@@ -97,6 +102,7 @@ static int make_heap(uint64_t bytes) {
         next = freed->next;
         free(freed);
     }
+    prctl(PR_SET_THP_DISABLE, 0, 0, 0, 0);
     return 0;
 }
 
@@ -107,7 +113,7 @@ static int make_simulated(uint64_t bytes) {
     if (fd < 0 || ftruncate(fd, (off_t)GIB) < 0)
         rc = -errno;
     if (rc == 0)
-        rc = map(bytes, MAP_PRIVATE | MAP_ANONYMOUS, -1); /* the place for all of them */
+        rc = map(bytes, PRIVATE, -1); /* the place for all of them */
     for (uint64_t at = 0; at < bytes && rc == 0; at += GIB) {
         char *part = mmap(made.start + at, GIB, PROT_READ | PROT_WRITE,
                           MAP_PRIVATE | MAP_FIXED | MAP_NORESERVE, fd, 0);
@@ -116,7 +122,10 @@ static int make_simulated(uint64_t bytes) {
         madvise(part, GIB, MADV_NOHUGEPAGE);
         *(volatile char *)part = 1;
         if (madvise(part, GIB, MADV_POPULATE_READ) < 0)
-            rc = errno == EINVAL ? -ENOTSUP : -errno;
+            rc = -errno;
+        for (uint64_t page = 0; page < GIB && rc == -EINVAL; page += PAGE) /* before Linux 5.14 */
+            (void)*(volatile char *)(part + page);
+        rc = rc == -EINVAL ? 0 : rc;
     }
     if (fd >= 0)
         close(fd);
