@@ -37,9 +37,9 @@ static bool is_along(const struct cell *cell, const struct cell *like, const cha
     return is;
 }
 
-static double *slopes_along(const struct run *run, const char *axis, const struct cell *like,
-                            enum figure figure) {
-    double *slopes = must(malloc(run->rounds * sizeof *slopes));
+static struct line *lines_along(const struct run *run, const char *axis, const struct cell *like,
+                                enum figure figure) {
+    struct line *lines = must(malloc(run->rounds * sizeof *lines));
     double *x = must(malloc((run->cell_count + 1) * sizeof *x));
     double *y = must(malloc((run->cell_count + 1) * sizeof *y));
     for (size_t round = 0; round < run->rounds; round++) {
@@ -50,10 +50,20 @@ static double *slopes_along(const struct run *run, const char *axis, const struc
                 continue;
             y[count++] = quantile(samples->ns, samples->count, 0.5);
         }
-        slopes[round] = fit_line(x, y, count).slope;
+        lines[round] = fit_line(x, y, count);
     }
     free(y);
     free(x);
+    return lines;
+}
+
+static double *slopes_along(const struct run *run, const char *axis, const struct cell *like,
+                            enum figure figure) {
+    struct line *lines = lines_along(run, axis, like, figure);
+    double *slopes = must(malloc(run->rounds * sizeof *slopes));
+    for (size_t round = 0; round < run->rounds; round++)
+        slopes[round] = lines[round].slope;
+    free(lines);
     return slopes;
 }
 
@@ -71,4 +81,41 @@ struct estimate estimate_ratio_along(const struct run *run, const char *axis,
         ratios[round] /= divisors[round];
     free(divisors);
     return estimate(ratios, run->rounds);
+}
+
+struct estimate estimate_crossing_along(const struct run *run, const char *axis,
+                                        const struct cell *cell, const struct cell *other,
+                                        enum figure figure) {
+    struct line *lines = lines_along(run, axis, cell, figure);
+    struct line *others = lines_along(run, axis, other, figure);
+    double *values = must(malloc(run->rounds * sizeof *values));
+    for (size_t round = 0; round < run->rounds; round++) {
+        double faster = lines[round].slope - others[round].slope;
+        double behind = others[round].intercept - lines[round].intercept;
+        values[round] = faster > 0 ? behind / faster : behind < 0 ? -1 : INFINITY;
+    }
+    free(others);
+    free(lines);
+    return estimate(values, run->rounds);
+}
+
+char *single_axis(const struct cell *cell) {
+    const char *more = cell->axes.more;
+    if (!*more || strchr(more, '/'))
+        return NULL;
+    return must(strndup(more, strcspn(more, ":")));
+}
+
+const struct cell **find_along(const struct run *run, const char *axis, const struct cell *like,
+                               size_t *count) {
+    const struct cell **cells = must(calloc(run->cell_count + 1, sizeof *cells));
+    double value;
+    *count = 0;
+    for (int with = 0; with < 2; with++)
+        for (size_t i = 0; i < run->cell_count; i++) {
+            const struct cell *cell = &run->cells[i];
+            if (is_along(cell, like, axis, &value) && !!*cell->axes.more == with)
+                cells[(*count)++] = cell;
+        }
+    return cells;
 }

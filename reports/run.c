@@ -3,6 +3,7 @@
 #include "fields.h"
 #include "host.h"
 #include "memory.h"
+#include "simulated.h"
 
 #include <errno.h>
 #include <math.h>
@@ -344,8 +345,10 @@ struct run *run_read(const char *path, char **error) {
     run->path = must(strdup(path));
     bool good = read_lines(&source, file, run);
     fclose(file);
-    if (good)
+    if (good) {
+        judge_simulated(run);
         return run;
+    }
     run_free(run);
     *error = source.error;
     return NULL;

@@ -1,10 +1,12 @@
 #include "tables.h"
 
 #include "added.h"
+#include "along.h"
 #include "analysis.h"
 #include "describe.h"
 #include "memory.h"
 
+#include <ctype.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -220,6 +222,58 @@ static void show_targets(const struct page *page, struct axes axes) {
     free(targets);
 }
 
+/* From which value of an axis of numbers on fork holds its caller longer. */
+static char *describe_crossings(const struct page *page, const char *axis,
+                                const struct cell *cell) {
+    const struct view *view = page->view;
+    struct axes axes = cell->axes;
+    axes.strategy = "fork";
+    const struct cell *fork = find_cell(view->run, axes);
+    char *text = sentence("%s", "");
+    for (size_t i = 0; i < view->ranked && fork; i++) {
+        axes.strategy = view->rows[i].strategy;
+        const struct cell *other = find_cell(view->run, axes);
+        if (!other || other == fork)
+            continue;
+        struct estimate from = estimate_crossing_along(view->run, axis, fork, other, CALL);
+        if (from.rounds < 2 || !(from.ci.low > 0) || !isfinite(from.ci.high))
+            continue;
+        char *longer = sentence("%s%s%s from %.0f (%.0f to %.0f)", text, *text ? ", than " : "",
+                                axes.strategy, from.value, from.ci.low, from.ci.high);
+        free(text);
+        text = longer;
+    }
+    char *said = *text ? sentence("fork is dearer than %s %s on", text, axis) : NULL;
+    free(text);
+    return said;
+}
+
+/* The call at each value of one further axis, and as it is without. */
+static void show_along(const struct page *page, const char *axis, const struct cell *like) {
+    size_t count;
+    const struct cell **cells = find_along(page->view->run, axis, like, &count);
+    struct column *columns = must(calloc(count, sizeof *columns));
+    for (size_t i = 0; i < count; i++) {
+        const char *value = strchr(cells[i]->axes.more, ':');
+        columns[i] = (struct column){.figure = CALL, .axes = cells[i]->axes};
+        snprintf(columns[i].head.text, sizeof columns->head.text, "%s", value ? value + 1 : "-");
+    }
+    struct axes axes = like->axes;
+    axes.more = "";
+    char *what = describe_what(&axes), *where = describe_where(page->view, &axes);
+    char *title = sentence("%s %s by %s: medians of \"call\"", what, where, axis);
+    char *crossings = isdigit((unsigned char)like->axes.more[strlen(axis) + 1])
+                          ? describe_crossings(page, axis, like)
+                          : NULL;
+    show_medians(page, (struct shown){.title = title, .detail = crossings}, axis, columns, count);
+    free(crossings);
+    free(title);
+    free(where);
+    free(what);
+    free(columns);
+    free(cells);
+}
+
 /* What was measured beside the page's main tables; the first table that fits a cell shows it. */
 static void show_rest(const struct page *page) {
     const struct view *view = page->view;
@@ -228,8 +282,11 @@ static void show_rest(const struct page *page) {
         if (page->marks->shown[i] || !is_spawn(cell) || count_rounds(view->run, cell) == 0)
             continue;
         bool usual_target = !strcmp(cell->axes.target, view->target);
+        char *axis = single_axis(cell);
         if (has_attributes(&cell->axes) && tells_added(view->run, cell))
             show_attributes(page, cell->axes);
+        else if (axis)
+            show_along(page, axis, cell);
         else if (!is_plain(cell))
             show_place(page, cell->axes);
         else if (cell->axes.at_once == 1 && usual_target)
@@ -238,6 +295,7 @@ static void show_rest(const struct page *page) {
             show_targets(page, cell->axes);
         else
             show_place(page, cell->axes);
+        free(axis);
     }
 }
 

@@ -1,5 +1,6 @@
 #include "text.h"
 
+#include "advice.h"
 #include "captures.h"
 #include "describe.h"
 #include "disturbance.h"
@@ -7,6 +8,7 @@
 #include "layout.h"
 #include "many.h"
 #include "memory.h"
+#include "simulated.h"
 #include "tables.h"
 #include "verdict.h"
 #include "view.h"
@@ -57,7 +59,9 @@ void text_print(const struct run *run, FILE *out) {
     if (count > 0) {
         view_open(&view, run, targets[0]);
         show_tables(&view, &marks, print_table, out);
+        show_advice(&view, print_table, out);
     }
+    show_simulated(run, print_table, out);
     show_captures(run, print_table, out);
     show_many(run, print_table, out);
     if (count > 0) {

@@ -1,7 +1,9 @@
 #include "page.h"
 
+#include "advice.h"
 #include "captures.h"
 #include "many.h"
+#include "simulated.h"
 #include "describe.h"
 #include "disturbance.h"
 #include "memory.h"
@@ -60,11 +62,25 @@ static void add_table(const struct shown *shown, void *to) {
         free(notes);
 }
 
+static void add_advice(const struct subject *subject) {
+    if (!has_advice(subject->view))
+        return;
+    document_section(subject->document, "advice", "What else helps, and where nothing has to");
+    show_advice(subject->view, add_table, subject->document);
+}
+
 void add_tables(const struct subject *subject) {
     struct marks marks = marks_new(subject->run);
     document_section(subject->document, "tables", "Tables");
     show_tables(subject->view, &marks, add_table, subject->document);
     marks_free(&marks);
+}
+
+static void add_simulated(const struct subject *subject) {
+    if (!has_simulated(subject->run))
+        return;
+    document_section(subject->document, "simulated", "Simulated memory");
+    show_simulated(subject->run, add_table, subject->document);
 }
 
 static void add_captures(const struct subject *subject) {
@@ -171,6 +187,7 @@ static void add_spawns(struct subject *subject, char *target) {
     add_ranking(subject);
     add_growth(subject);
     add_heat_map(subject);
+    add_advice(subject);
     add_samples(subject);
     add_tables(subject);
     view_close(&view);
@@ -187,6 +204,7 @@ struct document page_make(const struct run *run, const struct second_clock *cloc
     if (count > 0)
         add_spawns(&subject, targets[0]);
     free(targets);
+    add_simulated(&subject);
     add_captures(&subject);
     add_many(&subject);
     if (clock)

@@ -13,6 +13,16 @@ load pages
 
 @test "a run with many commands, in every format" { golden many 3; }
 
+@test "a run with further axes, in every format" { golden further 0; }
+
+@test "memory whose simulation is off is in no table, and its cells say so" {
+    jq -c 'if .cell == "spawn/fork/rss:4GiB" then .call |= map(. * 2) else . end' further.jsonl >off.jsonl
+    "$report" off.jsonl >off.txt
+    [ "$(grep -ci simulat off.txt)" -eq 2 ]
+    grep -A1 "60 unsupported: simulation off by" off.txt | grep "^ *2.6 (spawn/forkless_start/rss:4GiB/pages:simulated and 5 more)"
+    "$report" -f json off.jsonl | jq -e '[.cells[] | select(.name | test("simulated")) | .measured == 0 and .figures == {}] | all and length == 6'
+}
+
 @test "a run of captures alone has them in its table, and nothing to compare" {
     jq -c 'if .kind == "run" then .cells |= map(select(.name | test("capture|null")))
         elif .cell // "" | test("spawn/[vf]") then empty else . end' captures.jsonl >alone.jsonl
