@@ -35,7 +35,7 @@ static double rewrite_seconds(const struct cell *cell) {
 }
 
 static double making_seconds(const struct ballast *b) {
-    return 0.1 + gib(b->rss) * (b->pages == PAGES_SIMULATED ? 0.05 : 0.8) +
+    return 0.1 + gib(b->rss) * (b->pages == PAGES_SIMULATED ? 0.1 : 0.8) +
            0.000005 * (double)b->mappings;
 }
 

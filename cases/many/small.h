@@ -10,7 +10,8 @@ struct small {
     int connection; /* SOCK_SEQPACKET */
 };
 
-/* Starts `name` from `folder` with one argument or NULL, on these CPUs or NULL: all. 0 or -errno. */
+/* Starts `name` from `folder` with one argument or NULL, on these CPUs or NULL: all. 0 or -errno.
+ */
 int small_start(struct small *, const char *folder, const char *name, const char *argument,
                 const cpu_set_t *cpus);
 /* Ends the connection, and waits for the program's end by that. */
