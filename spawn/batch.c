@@ -33,7 +33,7 @@ static int end(struct undisturbed u, int rc) {
     return rc;
 }
 
-static int check(const forkless_batch *b) {
+int fl_batch_check(const forkless_batch *b) {
     if (!b)
         return -EINVAL;
     return b->lives ? 0 : -ECHILD;
@@ -142,12 +142,25 @@ struct fl_task *fl_batch_task(forkless_batch *b, const forkless_command *command
     return task;
 }
 
-void fl_batch_insert(forkless_batch *b, struct fl_task *task, struct fl_task *older) {
+void fl_batch_task_free(struct fl_task *task) {
+    fl_arguments_drop(task->arguments);
+    fl_command_drop(task->command);
+    free(task);
+}
+
+static void insert(forkless_batch *b, struct fl_task *task, struct fl_task *older) {
     task->older = older;
     task->younger = older ? older->younger : b->oldest;
     *(older ? &older->younger : &b->oldest) = task;
     *(task->younger ? &task->younger->older : &b->youngest) = task;
     b->count++;
+}
+
+static void note_over(forkless_batch *b, struct fl_task *task) {
+    task->over = true;
+    b->over++;
+    if (!b->in_order)
+        fl_tasks_add(&b->ready, task);
 }
 
 void fl_batch_hand_over(forkless_batch *b, struct fl_task *task) {
@@ -157,9 +170,17 @@ void fl_batch_hand_over(forkless_batch *b, struct fl_task *task) {
         fl_launcher_add(&b->launcher, task);
 }
 
+void fl_batch_put(forkless_batch *b, struct fl_task *task, struct fl_task *older) {
+    insert(b, task, older);
+    if (task->answered)
+        note_over(b, task);
+    else
+        fl_batch_hand_over(b, task);
+}
+
 int forkless_batch_add(forkless_batch *b, const forkless_command *command,
                        const forkless_run_options *options, void *host) {
-    int rc = check(b);
+    int rc = fl_batch_check(b);
     if (rc < 0)
         return rc;
     if (!command || command->freed)
@@ -170,12 +191,17 @@ int forkless_batch_add(forkless_batch *b, const forkless_command *command,
         return end(u, -ENOMEM);
     task->host = host;
     b->next_index++;
-    fl_batch_insert(b, task, b->youngest);
-    fl_batch_hand_over(b, task);
+    fl_batch_put(b, task, b->youngest);
     return end(u, 0);
 }
 
 /* ---- what is answered ---- */
+
+/* What is cancelled, or would not be started, keeps its answer. */
+static bool may_split(const forkless_batch *b, const struct fl_task *task) {
+    return task->splits && !b->freed && task->index >= b->cancelled &&
+           fl_left(b->launcher.deadline) > 0;
+}
 
 static void collect(forkless_batch *b) {
     struct fl_tasks over = b->launcher.over;
@@ -183,12 +209,9 @@ static void collect(forkless_batch *b) {
         over = fl_thread_take(b);
     else
         b->launcher.over = (struct fl_tasks){0};
-    for (struct fl_task *task; (task = fl_tasks_take(&over));) {
-        task->over = true;
-        b->over++;
-        if (!b->in_order)
-            fl_tasks_add(&b->ready, task);
-    }
+    for (struct fl_task *task; (task = fl_tasks_take(&over));)
+        if (!may_split(b, task) || !fl_pack_split(b, task))
+            note_over(b, task);
 }
 
 static bool has_answer(const forkless_batch *b) {
@@ -200,8 +223,7 @@ static void end_task(forkless_batch *b, struct fl_task *task) {
     *(task->older ? &task->older->younger : &b->oldest) = task->younger;
     *(task->younger ? &task->younger->older : &b->youngest) = task->older;
     b->count--;
-    fl_command_drop(task->command);
-    free(task);
+    fl_batch_task_free(task);
 }
 
 static void take_answer(forkless_batch *b, forkless_answer *out) {
@@ -226,6 +248,7 @@ static void take_answer(forkless_batch *b, forkless_answer *out) {
 static void destroy(forkless_batch *b) {
     if (b->mode == FORKLESS_THREAD)
         fl_thread_end(b);
+    b->freed = true;
     collect(b);
     while (b->oldest) {
         struct fl_task *task = b->oldest;
@@ -299,7 +322,7 @@ static int poll_batch(forkless_batch *b) {
 }
 
 int forkless_batch_poll(forkless_batch *b) {
-    int rc = check(b);
+    int rc = fl_batch_check(b);
     if (rc < 0)
         return rc;
     if (b->answering)
@@ -325,7 +348,7 @@ static int next(forkless_batch *b, int64_t deadline_ns, forkless_answer *answer)
 }
 
 int forkless_batch_next(forkless_batch *b, int64_t deadline_ns, forkless_answer *answer) {
-    int rc = check(b);
+    int rc = fl_batch_check(b);
     if (answer)
         *answer = (forkless_answer){0};
     if (rc < 0)
@@ -337,7 +360,7 @@ int forkless_batch_next(forkless_batch *b, int64_t deadline_ns, forkless_answer 
 }
 
 int forkless_batch_wait(forkless_batch *b, int64_t deadline_ns) {
-    int rc = check(b);
+    int rc = fl_batch_check(b);
     if (rc < 0)
         return rc;
     if (b->answering)
@@ -347,14 +370,14 @@ int forkless_batch_wait(forkless_batch *b, int64_t deadline_ns) {
 }
 
 int forkless_batch_fd(const forkless_batch *b) {
-    int rc = check(b);
+    int rc = fl_batch_check(b);
     if (rc < 0)
         return rc;
     return b->mode == FORKLESS_THREAD ? b->thread.news : b->launcher.epoll;
 }
 
 int64_t forkless_batch_next_deadline(const forkless_batch *b) {
-    if (check(b) < 0)
+    if (fl_batch_check(b) < 0)
         return FORKLESS_NEVER;
     bool direct = b->mode == FORKLESS_DIRECT;
     if (has_answer(b) || (direct && b->launcher.over.first))
@@ -365,10 +388,11 @@ int64_t forkless_batch_next_deadline(const forkless_batch *b) {
 /* ---- the rest ---- */
 
 int forkless_batch_cancel(forkless_batch *b) {
-    int rc = check(b);
+    int rc = fl_batch_check(b);
     if (rc < 0)
         return rc;
     struct undisturbed u = begin();
+    b->cancelled = b->next_index;
     if (b->mode == FORKLESS_THREAD)
         fl_thread_cancel(b, b->next_index);
     else
@@ -377,7 +401,7 @@ int forkless_batch_cancel(forkless_batch *b) {
 }
 
 int forkless_batch_counts(forkless_batch *b, forkless_counts *out) {
-    int rc = check(b);
+    int rc = fl_batch_check(b);
     if (out)
         *out = (forkless_counts){0};
     if (rc < 0 || !out)
@@ -395,7 +419,7 @@ int forkless_batch_counts(forkless_batch *b, forkless_counts *out) {
 }
 
 void forkless_batch_free(forkless_batch *b) {
-    if (check(b) < 0)
+    if (fl_batch_check(b) < 0)
         return;
     struct undisturbed u = begin();
     if (b->answering)

@@ -32,14 +32,23 @@ struct forkless_batch {
     struct fl_tasks ready; /* over, unless they are to be in order */
     size_t over;
     size_t next_index, answered;
+    size_t cancelled;      /* all below this index are */
     bool answering, freed; /* on_answer runs, and has freed the batch */
 };
 
-/* A task that waits for its turn, behind `older` (NULL: the first); or NULL. */
+int fl_batch_check(const forkless_batch *);
+/* One that is not in the batch yet; NULL: no memory. */
 struct fl_task *fl_batch_task(forkless_batch *, const forkless_command *,
                               const forkless_run_options *);
-void fl_batch_insert(forkless_batch *, struct fl_task *task, struct fl_task *older);
+void fl_batch_task_free(struct fl_task *);
+/* Behind `older` (NULL: the first): to wait for its turn, or with its answer. */
+void fl_batch_put(forkless_batch *, struct fl_task *task, struct fl_task *older);
 void fl_batch_hand_over(forkless_batch *, struct fl_task *);
+
+/* ---- pack.c ---- */
+
+/* Of one that is over: whether there are two in its place, which wait. */
+bool fl_pack_split(forkless_batch *, struct fl_task *);
 
 /* ---- batch_thread.c ---- */
 

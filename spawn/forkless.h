@@ -792,6 +792,34 @@ typedef struct forkless_counts {
 } forkless_counts;
 int forkless_batch_counts(forkless_batch *batch, forkless_counts *out);
 
+/* A zeroed one: as many arguments a command as fit; split; as a zeroed forkless_run_options. */
+typedef struct forkless_pack_options {
+    size_t most;                     /* arguments a command; 0: no limit */
+    bool whole;                      /* a command that fails is not split */
+    const forkless_run_options *run; /* of each command; or NULL */
+    uint64_t reserved[4];            /* 0 */
+} forkless_pack_options;
+
+/*
+ * Adds as few commands as fit, each with some of these `count` arguments behind its own, in their
+ * order. What fits is what the kernel allows for arguments and environment, pointers and the
+ * program's path among it; of a stack that is limited to less than 256 KiB, half. Each argument is
+ * answered once: `first` and `count` of the answer say for which it stands. All have the `index`
+ * and `host` of this call.
+ *
+ * A command with more than one argument that fails (a status that is not 0, a signal, its own
+ * deadline, exec with -E2BIG) is split in halves, which are tried again, so that in the end only
+ * the bad ones fail; the good ones among them have then been tried more than once. What was
+ * cancelled, or ended at the deadline for all, is not split. An argument that alone is too long is
+ * FORKLESS_FAILED, -E2BIG, step exec.
+ *
+ * The command is fixed, as by its first use. -EINVAL: NULL among the arguments, `reserved` is not
+ * 0; as add. -ENOMEM: none was added.
+ */
+int forkless_pack(forkless_batch *batch, const forkless_command *command,
+                  const char *const arguments[], size_t count, const forkless_pack_options *options,
+                  void *host);
+
 /*
  * What has not been answered is answered no more. What waits is not started; what runs goes on, its
  * outputs are closed, and it is the caller's to reap, as after forkless_child_free(). To end it,

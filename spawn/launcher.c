@@ -315,7 +315,13 @@ static int64_t deadline_of(const struct fl_launcher *l, const struct fl_task *ta
 static int begin(struct fl_launcher *l, struct fl_task *task, forkless_error *error) {
     forkless_run_options options = task->options;
     options.deadline_ns = task->deadline;
-    struct fl_start more = {.kept = true, .pidfd = true};
+    struct fl_start more = {
+        .kept = true,
+        .pidfd = true,
+        .arguments = task->arguments,
+        .first = task->first,
+        .count = task->count,
+    };
     int rc = fl_run_start_batched(task->command, &options, &more, &task->child, error);
     /* The last resort of a caller without a descriptor: to look now and then. */
     more.pidfd = (rc != -EMFILE && rc != -ENFILE) || running(l) > 0;

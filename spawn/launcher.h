@@ -6,6 +6,7 @@
 #include <stdatomic.h>
 
 #include "forkless.h"
+#include "pack.h"
 
 /* One command of a batch. It is in one list at a time. */
 struct fl_task {
@@ -16,6 +17,8 @@ struct fl_task {
     void *host;
     forkless_command *command; /* a reference */
     forkless_run_options options;
+    struct fl_arguments *arguments; /* of a pack, a reference; `count` of them, from `first` on */
+    bool splits;                    /* if it fails */
     forkless_override override; /* which these point to, with what it points to behind the task */
 
     forkless_child *child; /* NULL: it does not run */

@@ -2,6 +2,7 @@
 
 #include <errno.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "error.h"
@@ -19,31 +20,42 @@ static char *copy_string(forkless_child *slot, const char *s) {
     return copy ? memcpy(copy, s, size) : NULL;
 }
 
-/* False: there is not so much room. */
-static bool copy_arguments(forkless_child *slot, const char *const *more) {
+/* Room for so many and a NULL: a pack's have room of their own, as long as the slot has them. */
+static char **room_for(forkless_child *slot, size_t count) {
+    size_t size = (count + 1) * sizeof(char *);
+    if (!slot->arguments)
+        return fl_slot_room(slot, size);
+    slot->argv_of_pack = malloc(size);
+    return slot->argv_of_pack;
+}
+
+/* 0, -E2BIG: there is not so much room, -ENOMEM. */
+static int copy_arguments(forkless_child *slot, const char *const *more) {
     const forkless_command *c = slot->command;
-    size_t first = slot->helped.used, n = 0;
+    size_t first = slot->helped.used, n = 0, packed = slot->arguments ? slot->argument_count : 0;
     while (more && more[n])
         n++;
-    char **argv = fl_slot_room(slot, (first + c->argc + n + 1) * sizeof *argv);
+    char **argv = room_for(slot, first + c->argc + n + packed);
     if (!argv)
-        return false;
+        return slot->arguments ? -ENOMEM : -E2BIG;
     if (first) {
         char name[FL_HELPER_NAME];
         fl_helper_name(name, slot->helped.base);
         argv[0] = copy_string(slot, name);
         if (!argv[0])
-            return false;
+            return -E2BIG;
     }
-    memcpy(argv + first, c->argv, c->argc * sizeof *argv);
-    for (size_t i = 0; i < n; i++) {
-        argv[first + c->argc + i] = copy_string(slot, more[i]);
-        if (!argv[first + c->argc + i])
-            return false;
-    }
-    argv[first + c->argc + n] = NULL;
+    char **to = argv + first;
+    memcpy(to, c->argv, c->argc * sizeof *argv);
+    to += c->argc;
+    for (size_t i = 0; i < n; i++)
+        if (!(*to++ = copy_string(slot, more[i])))
+            return -E2BIG;
+    if (packed)
+        memcpy(to, slot->arguments->argument + slot->argument_first, packed * sizeof *argv);
+    to[packed] = NULL;
     slot->argv = argv;
-    return true;
+    return 0;
 }
 
 static void insert(struct fl_map *maps, size_t *count, int to, int from) {
@@ -243,7 +255,7 @@ int fl_override(forkless_child *slot, const forkless_override *o, forkless_error
     int rc = check_terminals(c, o, error);
     if (rc < 0)
         return rc;
-    bool arguments = o && o->arguments && o->arguments[0];
+    bool arguments = slot->arguments || (o && o->arguments && o->arguments[0]);
     bool descriptors = slot->pipe_count > 0 || slot->helped.used || (o && o->map_count > 0);
     if (!arguments && !descriptors)
         return 0;
@@ -254,7 +266,10 @@ int fl_override(forkless_child *slot, const forkless_override *o, forkless_error
     if (rc < 0)
         return rc;
     bool renamed = slot->helped.used && slot->helped.base != prepared->helped.base;
-    if ((arguments || renamed) && !copy_arguments(slot, o ? o->arguments : NULL))
-        return fl_error(error, -E2BIG, FORKLESS_STEP_ARGUMENT, -1, NULL);
+    if (arguments || renamed)
+        rc = copy_arguments(slot, o ? o->arguments : NULL);
+    if (rc < 0)
+        return fl_error(error, rc, rc == -ENOMEM ? FORKLESS_STEP_SLOT : FORKLESS_STEP_ARGUMENT, -1,
+                        NULL);
     return 0;
 }

@@ -11,6 +11,7 @@
 
 #include <errno.h>
 #include <limits.h>
+#include <stdlib.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
@@ -173,6 +174,10 @@ void fl_slot_give(forkless_child *slot) {
     slot->pipe_count = 0;
     slot->helped = not_helped;
     slot->room_used = 0;
+    fl_arguments_drop(slot->arguments);
+    slot->arguments = NULL;
+    free(slot->argv_of_pack);
+    slot->argv_of_pack = NULL;
     slot->stamps = (struct fl_stamps){0};
     slot->host = NULL;
     atomic_store_explicit(&slot->held, false, memory_order_relaxed);

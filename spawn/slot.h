@@ -13,6 +13,7 @@
 
 #include "command.h"
 #include "forkless.h"
+#include "pack.h"
 #include "vdso.h"
 
 enum { FL_EXTRA_PIPES = 3 /* a run's own */ };
@@ -68,10 +69,13 @@ struct forkless_child {
     const struct fl_prepared *prepared;
     struct fl_calls before, descriptors, after;
     char *const *argv;
-    int program_fd;  /* that is executed first; -1: none */
-    pid_t parent;    /* for a death signal */
-    uint64_t mask;   /* the caller's */
-    fl_clock *clock; /* NULL: it cannot tell the time */
+    struct fl_arguments *arguments; /* of a pack, a reference, or NULL; */
+    size_t argument_first, argument_count;
+    char **argv_of_pack; /* which has them; to be freed */
+    int program_fd;      /* that is executed first; -1: none */
+    pid_t parent;        /* for a death signal */
+    uint64_t mask;       /* the caller's */
+    fl_clock *clock;     /* NULL: it cannot tell the time */
     bool shares_table;
     int cgroup;       /* that it is born in; -1: its parent's */
     bool makes_group; /* before all else */

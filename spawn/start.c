@@ -106,6 +106,11 @@ static int fill(forkless_child *slot, const struct request *r, forkless_error *e
     slot->cgroup = helped ? -1 : c->cgroup;
     slot->asked = r->asked;
     slot->opens_pidfd = r->more.pidfd;
+    slot->arguments = r->more.arguments;
+    slot->argument_first = r->more.first;
+    slot->argument_count = r->more.count;
+    if (slot->arguments)
+        fl_arguments_take(slot->arguments);
     slot->clock = fl_vdso_clock();
     slot->mechanism = mechanism_for(slot);
     bool group = fl_has(c, FORKLESS_STEP_GROUP), session = fl_has(c, FORKLESS_STEP_SESSION);

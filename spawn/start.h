@@ -2,6 +2,7 @@
 #ifndef FL_START_H
 #define FL_START_H
 
+#include "pack.h"
 #include "pipe.h"
 
 /* What a run asks for beside its command. */
@@ -11,6 +12,9 @@ struct fl_start {
     bool leads; /* a group of its own, otherwise as the command has it; -EINVAL, step argument: it
                    joins another */
     bool kept;  /* the command has a reference, and may have been freed */
+    struct fl_arguments *arguments; /* more, behind those of the override: `count` from `first` on;
+                                       or NULL */
+    size_t first, count;
     bool pidfd; /* with the child, where the caller is not held; -EMFILE, -ENFILE, step clone */
 };
 
