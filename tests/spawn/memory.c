@@ -23,6 +23,7 @@ enum { SENTINEL = 12345 };
 static int grants = -1; /* allocations until one fails; -1: for ever */
 
 static int allocations;
+static size_t allocated; /* bytes, whatever was freed */
 
 static bool granted(void) {
     allocations++;
@@ -34,14 +35,17 @@ static bool granted(void) {
 }
 
 void *__wrap_malloc(size_t size) {
+    allocated += size;
     return granted() ? __real_malloc(size) : NULL;
 }
 
 void *__wrap_calloc(size_t n, size_t size) {
+    allocated += n * size;
     return granted() ? __real_calloc(n, size) : NULL;
 }
 
 void *__wrap_realloc(void *old, size_t size) {
+    allocated += size;
     return granted() ? __real_realloc(old, size) : NULL;
 }
 
@@ -153,8 +157,76 @@ TEST(a_spawn_takes_no_memory) {
         forkless_command_free(c[i]);
 }
 
+/* ---- batches ---- */
+
+/* A KiB a command that waits, beyond its strings. */
+TEST(what_waits_takes_little) {
+    enum { COMMANDS = 1000 };
+    static char long_argument[3000];
+    const char *arguments[] = {long_argument, "b", NULL};
+    const struct forkless_map maps[] = {{1, 2}};
+    const forkless_override override = {.arguments = arguments, .maps = maps, .map_count = 1};
+    memset(long_argument, 'x', sizeof long_argument - 1);
+    for (int mode = 0; mode < 2; mode++) {
+        forkless_command *c = command("/bin/true", NULL);
+        forkless_batch *b;
+        const forkless_batch_options options = {.mode = (enum forkless_batch_mode)mode,
+                                                .deadline_ns = 1};
+        CHECK_EQ(forkless_batch_new(&b, &options), 0);
+        allocated = 0;
+        allocations = 0;
+        for (int i = 0; i < COMMANDS; i++)
+            CHECK_EQ(forkless_batch_add(b, c, &(forkless_run_options){.override = &override}, NULL),
+                     0);
+        CHECK_EQ(allocations, COMMANDS);
+        CHECK(allocated / COMMANDS - sizeof long_argument - 2 <= 1024 - 16);
+        forkless_batch_free(b);
+        forkless_command_free(c);
+    }
+}
+
+/* Whether all of it went well; each command that could be added is answered in any case. */
+static bool run_batch(int mode, forkless_command *c) {
+    const char *arguments[] = {"a", "b", "c"};
+    const forkless_batch_options options = {.mode = (enum forkless_batch_mode)mode};
+    forkless_batch *b;
+    forkless_answer answer;
+    int answers = 0, adds = 0, rc;
+    failures = 0;
+    if (checked(forkless_batch_new(&b, &options)) < 0)
+        return false;
+    for (int i = 0; i < 3; i++)
+        adds += checked(forkless_batch_add(b, c, NULL, NULL)) == 0;
+    rc = checked(forkless_pack(b, c, arguments, 3, &(forkless_pack_options){.most = 1}, NULL));
+    adds += rc == 0 ? 3 : 0;
+    while ((rc = forkless_batch_next(b, FORKLESS_NEVER, &answer)) == 0) {
+        answers++;
+        if (answer.answered != FORKLESS_RAN)
+            checked(answer.error.code);
+        forkless_result_free(&answer.result);
+    }
+    CHECK_EQ(rc, -ENODATA);
+    CHECK_EQ(answers, adds);
+    forkless_batch_free(b);
+    check_no_child();
+    return failures == 0;
+}
+
+TEST(every_allocation_of_a_batch_fails_in_turn) {
+    forkless_command *c = command("/bin/true", NULL);
+    for (int n = 0; n < 40; n++) {
+        grants = n;
+        run_batch(FORKLESS_DIRECT, c);
+        grants = -1;
+    }
+    CHECK(run_batch(FORKLESS_DIRECT, c) && run_batch(FORKLESS_THREAD, c));
+    forkless_command_free(c);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(what_waits_takes_little),
+        cmocka_unit_test(every_allocation_of_a_batch_fails_in_turn),
         cmocka_unit_test(a_spawn_takes_no_memory),
         cmocka_unit_test(every_allocation_fails_in_turn),
     };
