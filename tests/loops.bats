@@ -1,5 +1,5 @@
 #!/usr/bin/env bats
-# docs/examples whose children are in an event loop: epoll, libuv, GLib, and poll in Rust.
+# docs/examples whose children are in an event loop: poll, libuv, GLib, and poll in Rust.
 # shellcheck disable=SC2030,SC2031,SC2154  # bats runs each test in a subshell; meson and run set the variables
 
 bats_require_minimum_version 1.5.0
@@ -55,12 +55,22 @@ setup() { cd "$BATS_FILE_TMPDIR" || return; }
     [ "$output" -lt 17000000 ]
 }
 
+@test "ptools: packed, and one that fails loses no other" {
+    # shellcheck disable=SC2046
+    run -0 ./ptools -n 100 $(seq 300) -- echo processes
+    [ "${#lines[@]}" -eq 6 ]
+    diff <(seq 300 | sort) <(grep '^processes' <<<"$output" | tr ' ' '\n' | grep -v processes | sort)
+    # shellcheck disable=SC2016
+    run -1 ./ptools -n 4 1 2 3 4 -- sh -c 'for p; do [ $p != 3 ] || exit 9; done' tool
+    [ "$(sort <<<"$output")" = $'==> 1 2 <==\n==> 3: status 9 <==\n==> 4 <==' ]
+}
+
 @test "ptools: without a tool it is eu-stack; usage" {
     printf '#!/bin/sh\necho "$@"\n' >eu-stack
     chmod +x eu-stack
     PATH=$PWD:$PATH run -0 ./ptools 77
     [ "$output" = $'==> 77 <==\n-p 77' ]
-    for arguments in '' '-j 0 1' '-j 1.5 1' '-t 0 1' '-t never 1' '-x' 'init' '-1' '1 x -- echo' '-- echo'; do
+    for arguments in '' '-j 0 1' '-j 1.5 1' '-t 0 1' '-t never 1' '-n 0 1' '-x' 'init' '-1' '1 x -- echo' '-- echo'; do
         # shellcheck disable=SC2086
         run -2 ./ptools $arguments
     done

@@ -1,85 +1,45 @@
-/* ptools [-j NUMBER] [-t SECONDS] PID... [-- TOOL [ARGUMENT...]]:
- * runs a tool such as pstack for each process, NUMBER (10) of them
+/* ptools [-j NUMBER] [-n NUMBER] [-t SECONDS] PID...
+ *        [-- TOOL [ARGUMENT...]]:
+ * runs a tool such as pstack for each process, -j (10) of them
  * at a time, and shows what each has written within SECONDS (60).
- * The process id is its last argument; the tool, if none is given,
- * is eu-stack -p.
+ * The process id is its last argument, or with -n up to so many
+ * of them; the tool, if none is given, is eu-stack -p.
  *
- * One epoll loop, no thread. Exit status: 0 all tools ended well, 1
- * one did not, 2 usage, 130 interrupted. */
+ * One batch in a loop of poll(2). Exit status: 0 all tools ended
+ * well, 1 one did not, 2 usage, 130 interrupted. */
 #define _GNU_SOURCE
 #include <errno.h>
 #include <fcntl.h>
 #include <forkless.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/epoll.h>
 #include <sys/signalfd.h>
 #include <unistd.h>
 
 enum { KEPT = 16 << 20 }; /* bytes of each tool's output */
 
-struct tool {
-    const char *pid;
-    forkless_child *child; /* NULL: this place is free */
-};
-
 static forkless_command *command;
+static forkless_batch *batch;
 static double seconds = 60;
-static struct tool *tools;
-static int places = 10;
-static int loop, signals; /* epoll, signalfd */
+static int at_once = 10, per_tool = 1;
+static int signals; /* signalfd */
 static int failed, interrupted;
 
-static void head(const char *pid, const char *how) {
-    printf("==> %s%s%s <==\n", pid, *how ? ": " : "", how);
+/* Of the processes that one tool was given. */
+static void head(char **pids, size_t count, const char *how) {
+    printf("==>");
+    for (size_t i = 0; i < count; i++)
+        printf(" %s", pids[i]);
+    printf("%s%s <==\n", *how ? ": " : "", how);
     if (*how)
         failed = 1;
 }
 
-static void head_error(const char *pid,
-                       const forkless_error *error) {
-    char sentence[256];
-    forkless_error_print(error, sentence, sizeof sentence);
-    head(pid, sentence);
-}
-
-static int watch(int fd) {
-    struct epoll_event event = {.events = EPOLLIN};
-    return epoll_ctl(loop, EPOLL_CTL_ADD, fd, &event);
-}
-
-static void start(struct tool *tool, const char *pid) {
-    const char *arguments[] = {pid, NULL};
-    forkless_override override = {.arguments = arguments};
-    forkless_run_options options = {
-        .capture = FORKLESS_CAPTURE_MERGED,
-        .limit = KEPT,
-        .deadline_ns =
-            forkless_deadline_in((int64_t)(seconds * 1e9)),
-        .override = &override,
-    };
-    forkless_error error;
-
-    tool->pid = pid;
-    if (forkless_run_start(command, &options, &tool->child, &error) <
-        0) {
-        head_error(pid, &error);
-        return;
-    }
-    /* Where there are no pidfds it is negative, and
-     * forkless_next_deadline() comes often. */
-    int fd = forkless_poll_fd(tool->child);
-    if (fd < 0 || watch(fd) == 0)
-        return;
-    head(pid, strerror(errno));
-    forkless_kill(tool->child, SIGKILL, FORKLESS_GROUP);
-    forkless_child_free(tool->child);
-    tool->child = NULL;
-}
-
-static void show(const char *pid, const forkless_result *result) {
+static void show(char **pids, size_t count,
+                 const forkless_result *result) {
     char how[128] = "";
     if (result->timed_out)
         snprintf(how, sizeof how, "took more than %g s", seconds);
@@ -92,30 +52,29 @@ static void show(const char *pid, const forkless_result *result) {
     else if (result->output_dropped > 0)
         snprintf(how, sizeof how, "its first %zu bytes",
                  result->output_size);
-    head(pid, how);
+    head(pids, count, how);
     fwrite(result->output, 1, result->output_size, stdout);
     if (result->output_size > 0 &&
         result->output[result->output_size - 1] != '\n')
         putchar('\n');
 }
 
-static void finish(struct tool *tool) {
-    forkless_result result = {0};
-    forkless_error error;
-
-    /* If its exec failed this is why. */
-    if (forkless_run_result(tool->child, &result, &error) < 0)
-        head_error(tool->pid, &error);
-    else
-        show(tool->pid, &result);
-    forkless_result_free(&result);
-    /* A child that has not exec'd yet has a copy of it: the loop
-     * would not forget it when it is closed. */
-    int fd = forkless_poll_fd(tool->child);
-    if (fd >= 0)
-        epoll_ctl(loop, EPOLL_CTL_DEL, fd, NULL);
-    forkless_child_free(tool->child);
-    tool->child = NULL;
+static void on_answer(forkless_batch *b, forkless_answer *answer,
+                      void *all) {
+    char **pids = (char **)all + answer->first, sentence[256];
+    (void)b;
+    switch (answer->answered) {
+    case FORKLESS_RAN:
+        show(pids, answer->count, &answer->result);
+        break;
+    case FORKLESS_FAILED:
+        forkless_error_print(&answer->error, sentence,
+                             sizeof sentence);
+        head(pids, answer->count, sentence);
+        break;
+    case FORKLESS_NOT_STARTED: /* interrupted */
+        break;
+    }
 }
 
 /* The tools are in groups of their own, which Ctrl-C does not
@@ -123,11 +82,7 @@ static void finish(struct tool *tool) {
 static void interrupt(void) {
     struct signalfd_siginfo info;
     while (read(signals, &info, sizeof info) == sizeof info) {
-        for (int i = 0; i < places; i++)
-            if (tools[i].child)
-                forkless_kill(tools[i].child,
-                              interrupted ? SIGKILL : SIGTERM,
-                              FORKLESS_GROUP);
+        forkless_batch_cancel(batch);
         interrupted = 1;
     }
 }
@@ -139,42 +94,41 @@ static int left_ms(int64_t deadline) {
     return left <= 0 ? 0 : (int)((left + 999999) / 1000000);
 }
 
-/* Waits until there is something to do, and does it. */
-static void turn(void) {
-    struct epoll_event event;
-    int64_t next = FORKLESS_NEVER;
-
-    for (int i = 0; i < places; i++) {
-        if (!tools[i].child)
-            continue;
-        int64_t deadline = forkless_next_deadline(tools[i].child);
-        if (deadline < next)
-            next = deadline;
-    }
-    epoll_wait(loop, &event, 1, left_ms(next));
-    interrupt();
-    for (int i = 0; i < places; i++) {
-        if (!tools[i].child)
-            continue;
-        int state = forkless_poll(tools[i].child);
-        if (state != FORKLESS_PENDING && state != FORKLESS_RUNNING)
-            finish(&tools[i]);
-    }
-}
-
 /* A tool for each process; returns when the last has ended. */
-static void run(char **pids, int count) {
-    int next = 0, running;
-    do {
-        running = 0;
-        for (int i = 0; i < places; i++) {
-            while (!tools[i].child && next < count && !interrupted)
-                start(&tools[i], pids[next++]);
-            running += tools[i].child != NULL;
-        }
-        if (running > 0)
-            turn();
-    } while (running > 0);
+static int run(char **pids, size_t count) {
+    forkless_batch_options options = {
+        .at_once = (size_t)at_once,
+        .each_ns = (int64_t)(seconds * 1e9),
+        .on_answer = on_answer,
+        .host = pids,
+    };
+    forkless_run_options tool = {
+        .capture = FORKLESS_CAPTURE_MERGED,
+        .limit = KEPT,
+    };
+    forkless_pack_options pack = {
+        .most = (size_t)per_tool,
+        .run = &tool,
+    };
+
+    errno = -forkless_batch_new(&batch, &options);
+    if (errno == 0)
+        errno =
+            -forkless_pack(batch, command, (const char *const *)pids,
+                           count, &pack, NULL);
+    if (errno != 0)
+        return -1;
+    while (forkless_batch_poll(batch) != FORKLESS_ENDED) {
+        struct pollfd fds[] = {
+            {.fd = signals, .events = POLLIN},
+            {.fd = forkless_batch_fd(batch), .events = POLLIN},
+        };
+        int64_t next = forkless_batch_next_deadline(batch);
+        poll(fds, 2, left_ms(next));
+        interrupt();
+    }
+    forkless_batch_free(batch);
+    return 0;
 }
 
 static int set_up(char **tool) {
@@ -195,10 +149,8 @@ static int set_up(char **tool) {
     sigaddset(&mask, SIGINT);
     sigaddset(&mask, SIGTERM);
     sigprocmask(SIG_BLOCK, &mask, NULL);
-    loop = epoll_create1(EPOLL_CLOEXEC);
     signals = signalfd(-1, &mask, SFD_CLOEXEC | SFD_NONBLOCK);
-    tools = calloc((size_t)places, sizeof *tools);
-    return loop < 0 || signals < 0 || !tools ? -1 : watch(signals);
+    return signals < 0 ? -1 : 0;
 }
 
 /* Of these characters, and in its range. */
@@ -218,9 +170,11 @@ int main(int argc, char **argv) {
     static const char digits[] = "0123456789";
     int option, end;
 
-    while ((option = getopt(argc, argv, "+j:t:")) != -1) {
+    while ((option = getopt(argc, argv, "+j:n:t:")) != -1) {
         if (option == 'j')
-            places = (int)number(optarg, digits, 1000);
+            at_once = (int)number(optarg, digits, 1000);
+        else if (option == 'n')
+            per_tool = (int)number(optarg, digits, 1e6);
         else if (option == 't')
             seconds = number(optarg, "0123456789.", 1e6);
         else
@@ -229,17 +183,17 @@ int main(int argc, char **argv) {
     for (end = optind; argv[end] && strcmp(argv[end], "--") != 0;)
         number(argv[end++], digits, 1 << 22);
     if (end == optind) {
-        fprintf(stderr, "usage: ptools [-j NUMBER] [-t SECONDS] "
-                        "PID... [-- TOOL [ARGUMENT...]]\n");
+        fprintf(stderr, "usage: ptools [-j NUMBER] [-n NUMBER] "
+                        "[-t SECONDS] PID... "
+                        "[-- TOOL [ARGUMENT...]]\n");
         return 2;
     }
-    if (set_up(argv + end + (argv[end] != NULL)) < 0) {
+    if (set_up(argv + end + (argv[end] != NULL)) < 0 ||
+        run(argv + optind, (size_t)(end - optind)) < 0) {
         perror("ptools");
         return 1;
     }
-    run(argv + optind, end - optind);
     forkless_command_free(command);
-    free(tools);
     if (fflush(stdout) != 0) {
         perror("ptools");
         failed = 1;
