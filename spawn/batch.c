@@ -204,11 +204,13 @@ static bool may_split(const forkless_batch *b, const struct fl_task *task) {
 }
 
 static void collect(forkless_batch *b) {
-    struct fl_tasks over = b->launcher.over;
+    struct fl_tasks over;
     if (b->mode == FORKLESS_THREAD)
         over = fl_thread_take(b);
-    else
+    else {
+        over = b->launcher.over;
         b->launcher.over = (struct fl_tasks){0};
+    }
     for (struct fl_task *task; (task = fl_tasks_take(&over));)
         if (!may_split(b, task) || !fl_pack_split(b, task))
             note_over(b, task);
