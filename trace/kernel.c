@@ -74,3 +74,15 @@ unsigned kernel_pid_namespace(void) {
     struct stat file;
     return stat("/proc/self/ns/pid", &file) == 0 ? (unsigned)file.st_ino : 0;
 }
+
+uint64_t kernel_misses(const struct bpf_object *object) {
+    struct bpf_program *program;
+    uint64_t misses = 0;
+    bpf_object__for_each_program(program, object) {
+        struct bpf_prog_info info = {0};
+        __u32 size = sizeof info;
+        if (bpf_obj_get_info_by_fd(bpf_program__fd(program), &info, &size) == 0)
+            misses += info.recursion_misses;
+    }
+    return misses;
+}

@@ -1,6 +1,5 @@
 #include "probe.h"
 
-#include <bpf/bpf.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <unistd.h>
@@ -75,21 +74,8 @@ bool probe_is_lossy(const struct probe *p) {
     return p->bpf->bss->lost.records + p->bpf->bss->lost.entries > 0;
 }
 
-/* Where one of our programs had interrupted another on the same CPU, the kernel did not run it. */
-static uint64_t count_misses(const struct spawns_bpf *bpf) {
-    struct bpf_program *program;
-    uint64_t misses = 0;
-    bpf_object__for_each_program(program, bpf->obj) {
-        struct bpf_prog_info info = {0};
-        __u32 size = sizeof info;
-        if (bpf_obj_get_info_by_fd(bpf_program__fd(program), &info, &size) == 0)
-            misses += info.recursion_misses;
-    }
-    return misses;
-}
-
 struct spawn_lost probe_lost(const struct probe *p) {
     struct spawn_lost lost = p->bpf->bss->lost;
-    lost.entries += count_misses(p->bpf);
+    lost.entries += kernel_misses(p->bpf->obj);
     return lost;
 }

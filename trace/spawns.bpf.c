@@ -3,6 +3,7 @@
  * first. Needs Linux 5.18 (bpf_map_lookup_percpu_elem), and the kernel's types (BTF).
  */
 #include "creating.bpf.h"
+#include "followed.bpf.h"
 #include "resident.bpf.h"
 #include "types.bpf.h"
 #include "user.bpf.h"
@@ -15,19 +16,12 @@ enum {
     CLONE_VM = 0x00000100,
     CLONE_VFORK = 0x00004000,
     RING = 8 << 20,
-    LEVELS = 32,                    /* of pid namespaces; MAX_PID_NS_LEVEL */
-    PROC_PID_INIT_INO = 0xeffffffc, /* the first one */
     WAKE_NS = 4 * 1000 * 1000,
 };
 
-/* Set before the program is loaded. */
-const volatile __u32 view;       /* the inode of the tracer's pid namespace: whose numbers count */
-const volatile __u32 tracer;     /* its pid */
-const volatile bool whole_host;  /* else the processes in `tree` */
-const volatile __u64 least_call; /* ns: the stacks of shorter calls are not needed */
+/* Set before the program is loaded: */
+const volatile __u64 least_call; /* ns; the stacks of shorter calls are not needed */
 
-/* The tracer's next child belongs to the tree, and is not itself a creation. */
-volatile bool launching;
 struct spawn_lost lost;
 
 static __u64 last_id, last_wake;
@@ -79,15 +73,6 @@ struct {
     __type(value, struct attempt);
 } attempts SEC(".maps");
 
-/* The processes that are followed. */
-struct {
-    __uint(type, BPF_MAP_TYPE_HASH);
-    __uint(map_flags, BPF_F_NO_PREALLOC);
-    __uint(max_entries, 1 << 16);
-    __type(key, __s32);
-    __type(value, __u8);
-} tree SEC(".maps");
-
 /* By process: when it began and the count of its execs, at its last creation. */
 struct {
     __uint(type, BPF_MAP_TYPE_LRU_HASH);
@@ -103,29 +88,6 @@ struct {
     __type(key, __u32);
     __type(value, __u8[sizeof(struct spawn_created) + SPAWN_STACK + STEP]);
 } room SEC(".maps");
-
-/* ---- a task, by direct reads: they cost a tenth of bpf_probe_read_kernel() ---- */
-
-static __s32 number_in_view(struct pid *pid) {
-    struct upid *numbers = __builtin_preserve_access_index(&pid->numbers[0]);
-    __u32 level = BPF_CORE_READ(pid, level);
-    for (__u32 i = 0; i < LEVELS && i <= level; i++) {
-        struct pid_namespace *ns = BPF_CORE_READ(&numbers[i], ns);
-        if (BPF_CORE_READ(ns, ns.inum) == view)
-            return BPF_CORE_READ(&numbers[i], nr);
-    }
-    return 0;
-}
-
-/* The number that the tracer knows a thread by; 0: it is outside its pid namespace. */
-static __s32 number(struct task_struct *task) {
-    return view == PROC_PID_INIT_INO ? task->pid : number_in_view(task->thread_pid);
-}
-
-/* The same of its process. */
-static __s32 process_number(struct task_struct *task) {
-    return view == PROC_PID_INIT_INO ? task->tgid : number_in_view(task->group_leader->thread_pid);
-}
 
 static __u64 next_id(void) {
     return __sync_fetch_and_add(&last_id, 1) + 1;
@@ -144,10 +106,6 @@ static __u64 wake_flag(bool soon) {
 static void keep(void *map, const void *key, const void *value) {
     if (bpf_map_update_elem(map, key, value, BPF_ANY))
         __sync_fetch_and_add(&lost.entries, 1);
-}
-
-static bool is_followed(__s32 pid) {
-    return whole_host ? pid != (__s32)tracer : bpf_map_lookup_elem(&tree, &pid) != NULL;
 }
 
 /* ---- the call ---- */
@@ -184,8 +142,8 @@ static void begin_call(struct task_struct *task, const struct asked *asked) {
     keep(&calls, &tid, &call);
 }
 
-static void note_child(struct call *call, __s32 pid) {
-    struct child child = {.id = call->id = next_id()};
+static void note_child(struct call *call, struct task_struct *task, __s32 pid) {
+    struct child child = {.id = call->id = creation_id(task)};
     call->child = pid;
     keep(&children, &pid, &child);
 }
@@ -358,7 +316,7 @@ int BPF_PROG(created, struct task_struct *parent, struct task_struct *task) {
         return 0;
     if (task->mm == parent->mm)
         call->flags |= CLONE_VM;
-    note_child(call, pid);
+    note_child(call, task, pid);
     return 0;
 }
 

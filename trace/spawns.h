@@ -20,7 +20,7 @@ enum spawn_event { SPAWN_CREATED, SPAWN_THEN };
 struct spawn_created {
     __u32 event;
     __u32 stack_length; /* the bytes of `stack` */
-    __u64 id;           /* of this creation: counts up from 1 */
+    __u64 id;           /* of this creation; phases.h has the same */
     __u64 asked;        /* CLOCK_MONOTONIC, ns */
     __u64 took;         /* ns in the call */
     __u64 flags;        /* CLONE_... */

@@ -91,7 +91,7 @@ struct task_struct {
     struct pid *thread_pid;
     struct mm_struct *mm;
     struct signal_struct *signal;
-    __u64 start_boottime, self_exec_id;
+    __u64 start_time, start_boottime, self_exec_id;
     char comm[16];
 };
 
