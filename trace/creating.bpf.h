@@ -1,5 +1,5 @@
-/* Which system calls create a process or execute a program, on each architecture; 32-bit programs
- * have other numbers and registers. */
+/* Which system calls create a process, execute a program or wait for one, on each architecture;
+ * 32-bit programs have other numbers and registers. */
 #ifndef CREATING_BPF_H
 #define CREATING_BPF_H
 
@@ -14,7 +14,7 @@ struct asked {
 #if defined(__TARGET_ARCH_x86)
 
 enum { NR_CLONE = 56, NR_FORK = 57, NR_VFORK = 58, NR_EXECVE = 59, NR_EXECVEAT = 322 };
-enum { COMPAT_EXECVEAT = 358 };
+enum { COMPAT_EXECVEAT = 358, NR_WAIT4 = 61, NR_WAITID = 247, COMPAT_WAITID = 284 };
 
 static bool is_compat(struct task_struct *task) {
     enum { TS_COMPAT = 2 };
@@ -22,9 +22,16 @@ static bool is_compat(struct task_struct *task) {
 }
 
 static unsigned long argument(struct pt_regs *regs, bool compat, int which) {
-    if (compat)
-        return which ? regs->cx : regs->bx;
-    return which ? regs->si : regs->di;
+    switch (which) {
+    case 0:
+        return compat ? regs->bx : regs->di;
+    case 1:
+        return compat ? regs->cx : regs->si;
+    case 2:
+        return regs->dx;
+    default:
+        return compat ? regs->si : regs->r10;
+    }
 }
 
 static long call_number(struct pt_regs *regs) {
@@ -34,7 +41,7 @@ static long call_number(struct pt_regs *regs) {
 #elif defined(__TARGET_ARCH_arm64)
 
 enum { NR_CLONE = 220, NR_FORK = -2, NR_VFORK = -3, NR_EXECVE = 221, NR_EXECVEAT = 281 };
-enum { COMPAT_EXECVEAT = 387 };
+enum { COMPAT_EXECVEAT = 387, NR_WAIT4 = 260, NR_WAITID = 95, COMPAT_WAITID = 280 };
 
 static bool is_compat(struct task_struct *task) {
     enum { TIF_32BIT = 22 };
@@ -43,7 +50,16 @@ static bool is_compat(struct task_struct *task) {
 
 static unsigned long argument(struct pt_regs *regs, bool compat, int which) {
     (void)compat;
-    return which ? regs->regs[1] : regs->regs[0];
+    switch (which) {
+    case 0:
+        return regs->regs[0];
+    case 1:
+        return regs->regs[1];
+    case 2:
+        return regs->regs[2];
+    default:
+        return regs->regs[3];
+    }
 }
 
 static long call_number(struct pt_regs *regs) {
@@ -55,7 +71,9 @@ static long call_number(struct pt_regs *regs) {
 /* The same on both. */
 enum {
     COMPAT_FORK = 2,
+    COMPAT_WAITPID = 7,
     COMPAT_EXECVE = 11,
+    COMPAT_WAIT4 = 114,
     COMPAT_CLONE = 120,
     COMPAT_VFORK = 190,
     NR_CLONE3 = 435
@@ -104,6 +122,36 @@ static bool is_exec(long nr, bool compat) {
 
 static const char *executed_path(struct pt_regs *regs, long nr, bool compat) {
     return (const char *)argument(regs, compat, nr != (compat ? COMPAT_EXECVE : NR_EXECVE));
+}
+
+static bool is_wait(long nr) {
+    switch (nr) {
+    case NR_WAIT4:
+    case NR_WAITID:
+    case COMPAT_WAITPID:
+    case COMPAT_WAIT4:
+    case COMPAT_WAITID:
+        return true;
+    default:
+        return false;
+    }
+}
+
+/* Whose status a wait that returns took, as the waiter numbers it; 0: nobody's. */
+static __s32 waited_for(struct pt_regs *regs, long nr, bool compat, long returned) {
+    enum { WAIT_PID = 1, WAIT_NOTHING = 0x01000000 }; /* P_PID, WNOWAIT */
+    if (nr == (compat ? COMPAT_WAIT4 : NR_WAIT4) || (compat && nr == COMPAT_WAITPID))
+        return (__s32)returned;
+    if (nr != (compat ? COMPAT_WAITID : NR_WAITID) || returned ||
+        argument(regs, compat, 3) & WAIT_NOTHING)
+        return 0;
+    unsigned long info = argument(regs, compat, 2);
+    __s32 pid = 0;
+    if (info) /* its si_pid */
+        bpf_probe_read_user(&pid, sizeof pid, (void *)(info + (compat ? 12 : 16)));
+    else if (argument(regs, compat, 0) == WAIT_PID)
+        pid = (__s32)argument(regs, compat, 1);
+    return pid;
 }
 
 #endif

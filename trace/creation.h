@@ -7,6 +7,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+#include "phases.h"
 #include "spawns.h"
 #include "trail.h"
 
@@ -42,6 +43,9 @@ struct creation {
     int status;   /* as from wait(2) */
     int exec_error;
     char path[SPAWN_PATH];
+
+    struct phases_record phases; /* what is known of them; all 0: nothing */
+    bool phases_end;             /* nothing more will be */
 
     bool told; /* that it was created; else only `then` is known as yet */
     bool shown, counts;

@@ -53,6 +53,8 @@ static void show(struct creations *all, struct creation *c) {
     leave_queue(all, c);
     c->shown = true;
     all->waiting--;
+    if (all->audience.look && !c->phases_end)
+        all->audience.look(all->audience.argument, c);
     c->counts = all->audience.show(all->audience.argument, c);
 }
 
@@ -66,8 +68,13 @@ static void settle(struct creations *all, struct creation *c) {
     free(c);
 }
 
-static bool is_complete(const struct creation *c) {
-    return c->told && (c->then == THEN_FAILED || c->then == THEN_EXEC || c->then == THEN_EXIT);
+static bool did_something(const struct creation *c) {
+    return c->then == THEN_EXEC || c->then == THEN_EXIT;
+}
+
+static bool is_complete(const struct creations *all, const struct creation *c) {
+    bool phased = !all->audience.look || c->phases_end;
+    return c->told && (c->then == THEN_FAILED || (did_something(c) && phased));
 }
 
 int creations_created(struct creations *all, const struct spawn_created *r,
@@ -97,7 +104,7 @@ int creations_created(struct creations *all, const struct spawn_created *r,
     if (!c->told)
         all->waiting++;
     c->told = true;
-    if (is_complete(c))
+    if (is_complete(all, c))
         settle(all, c);
     return 0;
 }
@@ -111,7 +118,18 @@ int creations_then(struct creations *all, const struct spawn_then *r) {
     c->status = r->status;
     c->exec_error = r->did == DID_EXEC ? 0 : r->error;
     memcpy(c->path, r->path, sizeof c->path);
-    if (is_complete(c))
+    if (is_complete(all, c))
+        settle(all, c);
+    return 0;
+}
+
+int creations_phases(struct creations *all, const struct phases_record *r) {
+    struct creation *c = get(all, r->id);
+    if (!c)
+        return -ENOMEM;
+    c->phases = *r;
+    c->phases_end = true;
+    if (is_complete(all, c))
         settle(all, c);
     return 0;
 }
@@ -123,7 +141,8 @@ size_t creations_expire(struct creations *all, int64_t now, bool lost) {
             continue;
         if (now - c->asked - c->call < RUNS_ON_NS)
             break;
-        c->then = lost ? THEN_UNKNOWN : THEN_RUNS_ON;
+        if (!did_something(c))
+            c->then = lost ? THEN_UNKNOWN : THEN_RUNS_ON;
         show(all, c);
     }
     return all->waiting;

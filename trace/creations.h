@@ -15,6 +15,9 @@ struct audience {
     /* Once for each, after that, with the last that is known: its child may have exec'd after all.
      */
     void (*settle)(void *, const struct creation *);
+    /* Looks what is known of the phases of one that is to be shown before they are over. NULL: they
+     * are not asked for. */
+    void (*look)(void *, struct creation *);
     void *argument;
 };
 
@@ -29,6 +32,8 @@ int creations_created(struct creations *, const struct spawn_created *, const st
                       const char *no_trail);
 /* What its child did. 0 or -errno. */
 int creations_then(struct creations *, const struct spawn_then *);
+/* When its phases are over. 0 or -errno. */
+int creations_phases(struct creations *, const struct phases_record *);
 /* Shows those whose children have run on for a second by then; `lost`: what they did may be among
  * what was lost. How many are not shown yet. */
 size_t creations_expire(struct creations *, int64_t now, bool lost);

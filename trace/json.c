@@ -5,6 +5,7 @@
 #include <sys/wait.h>
 
 #include "clock.h"
+#include "intervals.h"
 
 /* A name may be any bytes: those that are no UTF-8 become '?'. */
 static json_t *text(const char *bytes) {
@@ -51,7 +52,21 @@ static void add_then(json_t *line, const struct creation *c) {
     }
 }
 
-json_t *json_creation(const struct creation *c) {
+static json_t *phases_of(const struct creation *c) {
+    int64_t ns[INTERVALS];
+    json_t *phases = json_object();
+    if (!c->phases.id) {
+        json_decref(phases);
+        return json_null();
+    }
+    intervals_of(&c->phases, ns);
+    for (size_t i = 0; i < INTERVALS; i++)
+        json_object_set_new(phases, interval_names[i],
+                            ns[i] == INTERVAL_UNKNOWN ? json_null() : json_integer(ns[i]));
+    return phases;
+}
+
+json_t *json_creation(const struct creation *c, bool phases) {
     json_int_t wall = clock_ns(CLOCK_REALTIME) - now_ns() + c->asked;
     json_t *line =
         json_pack("{s:s,s:I,s:o,s:i,s:i,s:o,s:s,s:s,s:o,s:I,s:I,s:I,s:I,s:i,s:i}", "event",
@@ -64,6 +79,8 @@ json_t *json_creation(const struct creation *c) {
     json_object_set_new(line, "error", error_of(c->error));
     json_object_set_new(line, "caller_ended", json_boolean(c->caller_ended));
     add_then(line, c);
+    if (phases)
+        json_object_set_new(line, "phases", phases_of(c));
     if (c->trail) {
         json_t *stack = json_array();
         for (size_t i = 0; i < c->trail->count; i++)

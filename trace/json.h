@@ -6,7 +6,8 @@
 
 #include "creation.h"
 
-json_t *json_creation(const struct creation *);
+/* `phases`: with them, or null where nothing is known. */
+json_t *json_creation(const struct creation *, bool phases);
 /* One line. Frees the value. */
 void json_print(json_t *);
 

@@ -39,6 +39,20 @@ void lines_print_trail(const char *lead, const struct trail *trail, const char *
     print_words(lead, "%s%s", text, trail->count > last ? " < ..." : "");
 }
 
+void lines_print_phases(const char *lead, const int64_t ns[INTERVALS], const char *note) {
+    char text[512] = "";
+    size_t used = 0;
+    for (size_t i = 0; i < INTERVALS; i++)
+        if (ns[i] != INTERVAL_UNKNOWN)
+            used += (size_t)snprintf(text + used, sizeof text - used, "%s%s %s",
+                                     used == 0                                    ? ""
+                                     : i == INTERVAL_WAITED || i == INTERVAL_CALL ? "; "
+                                                                                  : ", ",
+                                     interval_names[i],
+                                     label_time((double)ns[i], unit_for((double)ns[i])).text);
+    print_words(lead, "%s%s", used ? text : "not seen", note);
+}
+
 static void print_time(int64_t monotonic) {
     char text[16];
     time_t when = (time_t)((clock_ns(CLOCK_REALTIME) - now_ns() + monotonic) / 1000000000);
@@ -66,7 +80,7 @@ static void print_then(const struct creation *c, size_t column) {
         printf("%.*s\n", (int)(lead - strlen(": ")), text);
 }
 
-void lines_print(const struct creation *c) {
+void lines_print(const struct creation *c, bool phases) {
     char who[64], flags[256], thread[64] = "";
     struct creation plain = *c;
     print_time(c->asked);
@@ -84,6 +98,11 @@ void lines_print(const struct creation *c) {
                 thread, creation_call(c), flags[0] ? "(" : "", flags, flags[0] ? ")" : "",
                 c->caller_ended ? ", in which its caller ended" : "");
     lines_print_trail("         ", c->trail, c->no_trail, 8);
+    if (phases) {
+        int64_t ns[INTERVALS];
+        intervals_of(&c->phases, ns);
+        lines_print_phases("         phases: ", ns, "");
+    }
 }
 
 void lines_print_hint(const char *hint) {

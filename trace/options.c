@@ -16,6 +16,7 @@ static const struct argp_option options[] = {
     {"summary", 's', NULL, 0, "At the end, what each program pays, why, and what it could do", 0},
     {"forbid", 'f', "fork", 0, "Only forks whose child went on to exec; one of them: exit status 5",
      0},
+    {"phases", 'P', NULL, 0, "How long each phase took, from the call to the end of the child", 0},
     {"longer-than", 'l', "TIME", 0, "Only calls that held their caller so long, such as 1ms", 0},
     {"duration", 'd', "TIME", 0, "End after this time, such as 10s", 0},
     {"count", 'n', "N", 0, "End after so many creations", 0},
@@ -51,6 +52,8 @@ static void check(struct argp_state *state, const struct options *o) {
         argp_failure(state, USAGE, 0, "either --pid or a command, not both");
     if (o->forbid && o->summary)
         argp_failure(state, USAGE, 0, "either --forbid or --summary, not both");
+    if (o->forbid && o->phases)
+        argp_failure(state, USAGE, 0, "either --forbid or --phases, not both");
 }
 
 static error_t parse(int key, char *text, struct argp_state *state) {
@@ -66,6 +69,9 @@ static error_t parse(int key, char *text, struct argp_state *state) {
         if (strcmp(text, "fork") != 0)
             argp_failure(state, USAGE, 0, "--forbid: '%s' cannot be forbidden, only fork", text);
         o->forbid = true;
+        return 0;
+    case 'P':
+        o->phases = true;
         return 0;
     case 'l':
         o->longer_than = read_time(state, "--longer-than", text);

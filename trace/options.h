@@ -9,7 +9,7 @@
 struct options {
     pid_t pid;      /* 0: none */
     char **command; /* NULL: none */
-    bool summary, forbid, json;
+    bool summary, forbid, phases, json;
     uint64_t longer_than, duration, count; /* ns, ns; 0: no end */
     const char *output;                    /* NULL: standard output */
 };

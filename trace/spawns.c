@@ -17,6 +17,7 @@
 #include "kernel.h"
 #include "lines.h"
 #include "options.h"
+#include "phases_probe.h"
 #include "probe.h"
 #include "program.h"
 #include "callers.h"
@@ -29,6 +30,7 @@ static const int64_t SETTLE_NS = 1100000000; /* a second and a bit: until all ar
 struct trace {
     struct options options;
     struct probe *probe;
+    struct phases_probe *phases; /* NULL: they are not asked for */
     struct callers *callers;
     struct creations *creations;
     struct summary summary;
@@ -62,6 +64,27 @@ static int take(void *trace, void *record, size_t size) {
     return t->failed ? -1 : 0;
 }
 
+static int take_phases(void *trace, void *record, size_t size) {
+    struct trace *t = trace;
+    (void)size;
+    if (creations_phases(t->creations, record) < 0)
+        t->failed = complain(INTERNAL, "no memory");
+    return t->failed ? -1 : 0;
+}
+
+static void look_up_phases(void *trace, struct creation *c) {
+    struct trace *t = trace;
+    struct phases_record found;
+    if (c->child && phases_look_up(t->phases, c->child, &found) && found.id == c->id)
+        c->phases = found;
+}
+
+static void take_all(struct trace *t) {
+    probe_take(t->probe);
+    if (t->phases)
+        phases_take(t->phases);
+}
+
 static bool counts(const struct trace *t, const struct creation *c) {
     const struct options *o = &t->options;
     return c->asked <= t->stop && (uint64_t)c->call >= o->longer_than &&
@@ -70,9 +93,9 @@ static bool counts(const struct trace *t, const struct creation *c) {
 
 static void print(const struct trace *t, const struct creation *c) {
     if (t->options.json)
-        json_print(json_creation(c));
+        json_print(json_creation(c, t->options.phases));
     else
-        lines_print(c);
+        lines_print(c, t->options.phases);
 }
 
 static bool show(void *trace, const struct creation *c) {
@@ -164,13 +187,13 @@ static void follow_events(struct trace *t) {
     while (goes_on(t)) {
         wait_a_little(t);
         uint64_t now = (uint64_t)now_ns();
-        probe_take(t->probe);
+        take_all(t);
         callers_advance(t->callers, now);
         flush(t);
     }
     if (t->failed)
         return;
-    probe_take(t->probe);
+    take_all(t);
     creations_end(t->creations);
 }
 
@@ -224,8 +247,19 @@ static int tell_gate(const struct trace *t, const struct spawn_lost *lost) {
     return OK;
 }
 
-static int tell_end(struct trace *t) {
+/* Of all programs together. */
+static struct spawn_lost count_lost(const struct trace *t) {
     struct spawn_lost lost = probe_lost(t->probe);
+    if (t->phases) {
+        struct phases_lost more = phases_lost(t->phases);
+        lost.records += more.records;
+        lost.entries += more.entries;
+    }
+    return lost;
+}
+
+static int tell_end(struct trace *t) {
+    struct spawn_lost lost = count_lost(t);
     if (t->failed)
         return t->failed;
     if (t->options.summary)
@@ -273,28 +307,42 @@ static int take_signals(struct trace *t) {
     return t->signals >= 0 ? OK : complain(INTERNAL, "no signalfd: %s", strerror(errno));
 }
 
+/* A process, to all programs. */
+static bool follow(void *trace, pid_t pid) {
+    struct trace *t = trace;
+    return probe_follow(t->probe, pid) && (!t->phases || phases_follow(t->phases, pid));
+}
+
+static void launch(struct trace *t, bool begin) {
+    probe_launch(t->probe, begin);
+    if (t->phases)
+        phases_launch(t->phases, begin);
+}
+
 static int attach(struct trace *t) {
     const struct options *o = &t->options;
     int code = o->pid ? target_find(&t->target, o->pid) : OK;
+    if (code == OK && o->phases)
+        code = phases_open(&t->phases, !o->pid && !o->command, take_phases, t);
     if (code == OK)
         code = probe_open(&t->probe, !o->pid && !o->command, o->longer_than, take, t);
     if (code != OK)
         return code;
     if (o->pid) {
-        if (!probe_follow(t->probe, o->pid))
+        if (!follow(t, o->pid))
             return complain(INTERNAL, "process %d cannot be followed: %s", (int)o->pid,
                             strerror(errno));
-        target_descendants(o->pid, probe_follow, t->probe);
+        target_descendants(o->pid, follow, t);
     } else if (o->command) {
-        probe_launch(t->probe, true);
+        launch(t, true);
         code = target_start(&t->target, o->command, t->own_output);
-        probe_launch(t->probe, false);
+        launch(t, false);
     }
     return code;
 }
 
 static int prepare(struct trace *t) {
-    const struct audience audience = {show, settle, t};
+    const struct audience audience = {show, settle, t->options.phases ? look_up_phases : NULL, t};
     int code = redirect(t);
     if (code == OK)
         code = kernel_check();
@@ -326,6 +374,7 @@ int main(int argc, char **argv) {
         code = tell_end(&t);
     }
     probe_close(t.probe);
+    phases_close(t.phases);
     creations_free(t.creations);
     callers_free(t.callers);
     summary_free(&t.summary);

@@ -33,6 +33,19 @@ static int add_call(struct tally *t, int64_t call) {
     return 0;
 }
 
+static int add_phases(struct tally *t, const struct phases_record *r) {
+    if (t->phase_count == t->phase_room) {
+        size_t room = t->phase_room ? 2 * t->phase_room : 64;
+        int64_t(*phases)[INTERVALS] = realloc(t->phases, room * sizeof *phases);
+        if (!phases)
+            return -ENOMEM;
+        t->phases = phases;
+        t->phase_room = room;
+    }
+    intervals_of(r, t->phases[t->phase_count++]);
+    return 0;
+}
+
 static int add_trail(struct tally *t, const struct trail *trail) {
     for (size_t i = 0; i < t->trail_count; i++)
         if (t->trails[i].trail == trail) {
@@ -76,6 +89,8 @@ int summary_add(struct summary *s, const struct creation *c) {
     int rc = add_call(t, c->call);
     if (rc == 0 && c->trail)
         rc = add_trail(t, c->trail);
+    if (rc == 0 && c->phases.id)
+        rc = add_phases(t, &c->phases);
     return rc == 0 ? keep_largest(t, c) : rc;
 }
 
@@ -115,15 +130,33 @@ void summary_free(struct summary *s) {
     for (size_t i = 0; i < s->count; i++)
         for (int kind = 0; kind < TALLIES; kind++) {
             free(s->programs[i].tallies[kind].calls);
+            free(s->programs[i].tallies[kind].phases);
             free(s->programs[i].tallies[kind].trails);
             free((void *)s->programs[i].tallies[kind].largest);
         }
     free(s->programs);
 }
 
+/* They are in order. */
+static int64_t median(const int64_t *values, size_t count) {
+    int64_t upper = values[count / 2];
+    return count % 2 ? upper : (values[count / 2 - 1] + upper) / 2;
+}
+
 int64_t tally_median(const struct tally *t) {
-    if (t->count == 0)
-        return 0;
-    int64_t upper = t->calls[t->count / 2];
-    return t->count % 2 ? upper : (t->calls[t->count / 2 - 1] + upper) / 2;
+    return t->count > 0 ? median(t->calls, t->count) : 0;
+}
+
+void tally_phases(const struct tally *t, int64_t medians[INTERVALS]) {
+    int64_t *known = calloc(t->phase_count + 1, sizeof *known);
+    for (size_t i = 0; i < INTERVALS; i++) {
+        size_t count = 0;
+        for (size_t k = 0; known && k < t->phase_count; k++)
+            if (t->phases[k][i] != INTERVAL_UNKNOWN)
+                known[count++] = t->phases[k][i];
+        if (count > 0)
+            qsort(known, count, sizeof *known, by_size);
+        medians[i] = count > 0 ? median(known, count) : INTERVAL_UNKNOWN;
+    }
+    free(known);
 }

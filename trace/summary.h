@@ -4,6 +4,7 @@
 
 #include "creation.h"
 #include "histogram.h"
+#include "intervals.h"
 
 enum { SUMMARY_TRAILS = 3 };
 
@@ -15,6 +16,8 @@ struct tally {
     int64_t total; /* of these */
     struct histogram histogram;
     const struct creation *largest; /* a copy of the one whose caller was largest */
+    int64_t (*phases)[INTERVALS];   /* of those of which something is known */
+    size_t phase_count, phase_room;
     struct trail_count {
         const struct trail *trail;
         uint64_t count;
@@ -43,5 +46,7 @@ void summary_end(struct summary *);
 void summary_free(struct summary *);
 
 int64_t tally_median(const struct tally *);
+/* Of each interval, over those in which it is known; else INTERVAL_UNKNOWN. */
+void tally_phases(const struct tally *, int64_t medians[INTERVALS]);
 
 #endif

@@ -46,6 +46,16 @@ static void print_next(pid_t pid) {
                 target);
 }
 
+static void print_phases(const struct tally *t) {
+    char note[64];
+    int64_t medians[INTERVALS];
+    if (t->phase_count == 0)
+        return;
+    tally_phases(t, medians);
+    snprintf(note, sizeof note, " (medians of %zu)", t->phase_count);
+    lines_print_phases("  phases   ", medians, note);
+}
+
 static void print_fork(const struct program_summary *p, const struct measured *m,
                        const struct hints *hints) {
     const struct tally *t = &p->tallies[TALLY_FORK];
@@ -120,6 +130,7 @@ void verdict_print(const struct summary *s, const struct measured *m, const stru
             print_counts(t, kinds[kind]);
             histogram_print(&t->histogram);
             print_trails(t);
+            print_phases(t);
             if (kind == TALLY_FORK)
                 print_fork(p, m, hints);
             else
@@ -128,6 +139,17 @@ void verdict_print(const struct summary *s, const struct measured *m, const stru
     }
     if (s->count == 0)
         print_words("", "No process was created.");
+}
+
+static json_t *describe_phases(const struct tally *t) {
+    int64_t medians[INTERVALS];
+    json_t *phases = json_pack("{s:I}", "count", (json_int_t)t->phase_count);
+    tally_phases(t, medians);
+    for (size_t i = 0; i < INTERVALS; i++)
+        json_object_set_new(phases, interval_names[i],
+                            medians[i] == INTERVAL_UNKNOWN ? json_null()
+                                                           : json_integer(medians[i]));
+    return phases;
 }
 
 static json_t *describe_tally(const struct tally *t) {
@@ -139,13 +161,16 @@ static json_t *describe_tally(const struct tally *t) {
         json_array_append_new(stacks, json_pack("{s:I,s:o}", "count",
                                                 (json_int_t)t->trails[i].count, "stack", names));
     }
-    return json_pack("{s:I,s:I,s:I,s:I,s:I,s:I,s:I,s:I,s:I,s:o,s:o}", "count", (json_int_t)t->count,
-                     "failed", (json_int_t)t->failed, "execs", (json_int_t)t->execs, "exits",
-                     (json_int_t)t->exits, "runs_on", (json_int_t)t->runs_on, "call_median",
-                     (json_int_t)tally_median(t), "call_total", (json_int_t)t->total, "rss_largest",
-                     (json_int_t)(t->largest ? t->largest->rss : 0), "page_tables",
-                     (json_int_t)(t->largest ? t->largest->page_tables : 0), "call_histogram",
-                     histogram_describe(&t->histogram), "stacks", stacks);
+    json_t *tally = json_pack(
+        "{s:I,s:I,s:I,s:I,s:I,s:I,s:I,s:I,s:I,s:o,s:o}", "count", (json_int_t)t->count, "failed",
+        (json_int_t)t->failed, "execs", (json_int_t)t->execs, "exits", (json_int_t)t->exits,
+        "runs_on", (json_int_t)t->runs_on, "call_median", (json_int_t)tally_median(t), "call_total",
+        (json_int_t)t->total, "rss_largest", (json_int_t)(t->largest ? t->largest->rss : 0),
+        "page_tables", (json_int_t)(t->largest ? t->largest->page_tables : 0), "call_histogram",
+        histogram_describe(&t->histogram), "stacks", stacks);
+    if (t->phase_count > 0)
+        json_object_set_new(tally, "phases", describe_phases(t));
+    return tally;
 }
 
 json_t *verdict_describe(const struct program_summary *p, const struct measured *m,
