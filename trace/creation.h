@@ -29,7 +29,7 @@ struct creation {
     int64_t asked, call; /* CLOCK_MONOTONIC; how long the caller was held; ns */
     uint64_t flags;      /* CLONE_... */
     enum spawn_call how;
-    uint64_t rss, page_tables; /* of the caller when it asked, like the next two; bytes */
+    uint64_t rss, page_tables; /* of the caller when the call returned, like the next two; bytes */
     unsigned mappings, threads;
     pid_t pid, tid, child;
     int error;         /* errno */

@@ -166,12 +166,12 @@ int BPF_PROG(enter, struct pt_regs *regs, long nr) {
 
 SEC("tp_btf/sys_exit")
 int BPF_PROG(leave, struct pt_regs *regs, long returned) {
-    __u64 now = bpf_ktime_get_ns();
     struct asked asked;
     long nr = call_number(regs);
     bool wait = is_wait(nr);
     if (!wait && !is_of_interest(nr))
         return 0;
+    __u64 now = bpf_ktime_get_ns();
     struct task_struct *task = bpf_get_current_task_btf();
     bool compat = is_compat(task);
     if (wait)
@@ -217,7 +217,7 @@ int BPF_PROG(woken, struct task_struct *task) {
 
 static void take_cpu(struct phases_record *child) {
     __u64 now = bpf_ktime_get_ns();
-    if (!child->when[MOMENT_RAN])
+    if (!child->when[MOMENT_RAN] && !child->when[MOMENT_BEGAN]) /* else its first was missed */
         child->when[MOMENT_RAN] = now;
     if (child->runnable)
         child->waited += now - child->runnable;

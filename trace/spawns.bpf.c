@@ -16,7 +16,7 @@ enum {
     CLONE_VM = 0x00000100,
     CLONE_VFORK = 0x00004000,
     RING = 8 << 20,
-    WAKE_NS = 4 * 1000 * 1000,
+    WAKE_NS = 20 * 1000 * 1000,
 };
 
 /* Set before the program is loaded: */
@@ -28,8 +28,8 @@ static __u64 last_id, last_wake;
 static bool any_attempts; /* few programs fail to exec: most need not look for theirs */
 
 struct call {
-    __u64 asked, id, flags, rss, page_tables;
-    __u32 mappings, threads, call;
+    __u64 asked, id, flags;
+    __u32 call;
     __s32 child;
     bool launch; /* the tracer's own */
 };
@@ -126,7 +126,7 @@ static __u64 asked_flags(const struct asked *asked) {
 }
 
 static void begin_call(struct task_struct *task, const struct asked *asked) {
-    struct call call = {.asked = bpf_ktime_get_ns(), .call = asked->call};
+    struct call call = {.call = asked->call};
     __s32 tid = number(task), pid = process_number(task);
     call.launch = launching && pid == (__s32)tracer;
     if (!tid || !(call.launch || is_followed(pid)))
@@ -134,11 +134,7 @@ static void begin_call(struct task_struct *task, const struct asked *asked) {
     call.flags = asked_flags(asked);
     if (call.flags & CLONE_THREAD)
         return;
-    struct mm_struct *mm = task->mm;
-    call.rss = resident(mm);
-    call.page_tables = (__u64)mm->pgtables_bytes.counter;
-    call.mappings = (__u32)mm->map_count;
-    call.threads = (__u32)task->signal->nr_threads;
+    call.asked = bpf_ktime_get_ns();
     keep(&calls, &tid, &call);
 }
 
@@ -154,10 +150,10 @@ static void fill(struct spawn_created *r, struct task_struct *task, const struct
     r->id = call->id ? call->id : next_id();
     r->asked = call->asked;
     r->flags = call->flags;
-    r->rss = call->rss;
-    r->page_tables = call->page_tables;
-    r->mappings = call->mappings;
-    r->threads = call->threads;
+    r->rss = resident(task->mm);
+    r->page_tables = (__u64)task->mm->pgtables_bytes.counter;
+    r->mappings = (__u32)task->mm->map_count;
+    r->threads = (__u32)task->signal->nr_threads;
     r->call = call->call;
     r->error = call->id ? 0 : (__s32)-returned;
     r->pid = process_number(task);
@@ -185,10 +181,10 @@ static bool is_new_program(const struct spawn_created *r) {
     return true;
 }
 
-/* `regs` is NULL when the caller has ended. */
+/* Whatever takes time comes after `now`: it is no part of the call. `regs` is NULL when the caller
+ * has ended. */
 static void end_call(struct task_struct *task, struct call *call, struct pt_regs *regs,
-                     long returned) {
-    __u64 now = bpf_ktime_get_ns();
+                     long returned, __u64 now) {
     __u32 zero = 0, length = 0;
     struct spawn_created *r = bpf_map_lookup_elem(&room, &zero);
     if (!r)
@@ -282,6 +278,7 @@ int BPF_PROG(leave, struct pt_regs *regs, long returned) {
     long nr = call_number(regs);
     if (!is_of_interest(nr))
         return 0;
+    __u64 now = bpf_ktime_get_ns();
     struct task_struct *task = bpf_get_current_task_btf();
     bool compat = is_compat(task);
     if (is_creation(regs, nr, compat, &asked)) {
@@ -290,7 +287,7 @@ int BPF_PROG(leave, struct pt_regs *regs, long returned) {
         if (!call)
             return 0;
         if (!call->launch && !is_restart(returned))
-            end_call(task, call, regs, returned);
+            end_call(task, call, regs, returned, now);
         bpf_map_delete_elem(&calls, &tid);
     } else if (returned < 0 && is_exec(nr, compat)) {
         note_attempt(process_number(task), (__s32)-returned, executed_path(regs, nr, compat));
@@ -337,7 +334,7 @@ int BPF_PROG(ended, struct task_struct *task) {
     struct call *call = bpf_map_lookup_elem(&calls, &tid);
     if (call) {
         if (call->id)
-            end_call(task, call, NULL, 0);
+            end_call(task, call, NULL, 0, bpf_ktime_get_ns());
         bpf_map_delete_elem(&calls, &tid);
     }
     if (task->signal->live.counter > 0) /* of its threads */

@@ -24,7 +24,7 @@ struct spawn_created {
     __u64 asked;        /* CLOCK_MONOTONIC, ns */
     __u64 took;         /* ns in the call */
     __u64 flags;        /* CLONE_... */
-    __u64 rss;          /* of the caller when it asked, like the next three; bytes */
+    __u64 rss;          /* of the caller when the call returned, like the next three; bytes */
     __u64 page_tables;  /* bytes */
     __u32 mappings, threads;
     __u64 started, execs; /* which program of which process it was: see callers.c */

@@ -202,6 +202,21 @@ static pid_t same_number(void) {
     return pid;
 }
 
+/* Looks at its end by waitid first, without taking it; the number is 0: it has been waited for. */
+static pid_t wait_by_id(void) {
+    siginfo_t info;
+    pid_t pid = fork_exec();
+    if (pid < 0 || waitid(P_PID, (id_t)pid, &info, WEXITED | WNOWAIT) < 0)
+        return -1;
+    return waitid(P_PID, (id_t)pid, &info, WEXITED) < 0 ? -1 : 0;
+}
+
+/* The kernel reaps it. */
+static pid_t ignored(void) {
+    signal(SIGCHLD, SIG_IGN);
+    return fork_exit();
+}
+
 /* More than a second after its birth. */
 static pid_t fork_late(void) {
     pid_t pid = fork();
@@ -277,6 +292,8 @@ static const struct kind {
     {"orphan", orphan},
     {"same-number", same_number},
     {"fork-late", fork_late},
+    {"waitid", wait_by_id},
+    {"ignored", ignored},
     {"large", large},
 };
 
