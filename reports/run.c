@@ -13,7 +13,10 @@
 
 enum { SCHEMA = 2, MOST_ROUNDS = 10000 };
 
-const char *const figure_names[FIGURES] = {"call", "ready", "total", "cpu", "longest"};
+const char *const figure_names[FIGURES] = {
+    "call", "ready",  "total",       "cpu",          "longest",     "create",
+    "wake", "enter",  "set_up",      "exec",         "load",        "run",
+    "reap", "waited", "beyond_call", "beyond_ready", "beyond_total"};
 const char *const state_names[STATES] = {"not run", "measured", "failed", "unsupported", "timeout"};
 
 static const char *const level_names[LEVELS] = {"good", "note", "warning", "unknown"};
@@ -195,15 +198,28 @@ static bool read_samples(struct source *source, const json_t *line, enum figure 
     return true;
 }
 
+/* Of each child that was seen. */
+static bool read_phases(struct source *source, const json_t *line, struct samples *figures) {
+    json_t *phases;
+    if (!json_object_get(line, "phases"))
+        return true;
+    if (!field_object(source, line, "phases", &phases))
+        return false;
+    for (enum figure figure = CREATE; figure < FIGURES; figure++)
+        if (!read_samples(source, phases, figure, &figures[figure]))
+            return false;
+    return true;
+}
+
 static bool read_measured(struct source *source, const json_t *line, struct samples *figures) {
-    for (enum figure figure = CALL; figure < FIGURES; figure++) {
+    for (enum figure figure = CALL; figure < CREATE; figure++) {
         if (!read_samples(source, line, figure, &figures[figure]))
             return false;
         if (figures[figure].count && figures[figure].count != figures[CALL].count)
             return refuse(source, "`%s` has %zu samples but `call` has %zu", figure_names[figure],
                           figures[figure].count, figures[CALL].count);
     }
-    return true;
+    return read_phases(source, line, figures);
 }
 
 static bool fits_rounds(struct source *source, int64_t round, const struct run *run) {

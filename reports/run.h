@@ -9,7 +9,29 @@
 /* A run as its results file tells it; results/README.md says what each field means. */
 
 /* Those of a spawn, and those that only some cells have. */
-enum figure { CALL, READY, TOTAL, CPU, SPAWN_FIGURES, LONGEST = SPAWN_FIGURES, FIGURES };
+enum figure {
+    CALL,
+    READY,
+    TOTAL,
+    CPU,
+    SPAWN_FIGURES,
+    LONGEST = SPAWN_FIGURES,
+    /* What the kernel told of each child: its phases, then what the caller's clock has beyond it.
+     */
+    CREATE,
+    WAKE,
+    ENTER,
+    SET_UP,
+    EXEC,
+    LOAD,
+    RUN,
+    REAP,
+    WAITED,
+    BEYOND_CALL,
+    BEYOND_READY,
+    BEYOND_TOTAL,
+    FIGURES
+};
 enum state { NOT_RUN, MEASURED, FAILED, UNSUPPORTED, TIMEOUT, STATES };
 enum level { FINE, NOTE, WARNING, UNKNOWN, LEVELS };
 

@@ -5,6 +5,7 @@
 #include "analysis.h"
 #include "describe.h"
 #include "memory.h"
+#include "phases.h"
 
 #include <ctype.h>
 #include <math.h>
@@ -173,6 +174,21 @@ static void show_attributes(const struct page *page, struct axes axes) {
     medians_free(&added);
 }
 
+static void show_phases(const struct page *page, struct axes axes) {
+    struct medians phases = phases_make(page->view, axes, page->marks);
+    struct axes place = axes;
+    place.more = "";
+    char *where = describe_where(page->view, &place), *what = describe_what(&axes);
+    *what = (char)tolower((unsigned char)*what);
+    char *title = sentence("Where the time of a spawn goes: %s %s", what, where);
+    page->show(&(struct shown){.title = title, .detail = phases_detail, .medians = &phases},
+               page->to);
+    free(title);
+    free(what);
+    free(where);
+    medians_free(&phases);
+}
+
 static void show_bursts(const struct page *page) {
     const struct view *view = page->view;
     for (size_t i = 0; i < view->burst_count; i++) {
@@ -283,7 +299,9 @@ static void show_rest(const struct page *page) {
             continue;
         bool usual_target = !strcmp(cell->axes.target, view->target);
         char *axis = single_axis(cell);
-        if (has_attributes(&cell->axes) && tells_added(view->run, cell))
+        if (tells_phases(view->run, cell))
+            show_phases(page, cell->axes);
+        else if (has_attributes(&cell->axes) && tells_added(view->run, cell))
             show_attributes(page, cell->axes);
         else if (axis)
             show_along(page, axis, cell);
