@@ -92,6 +92,7 @@ static const char *const memory_words[] = {"idle", "rewritten", "dontfork", NULL
 static const char *const between_words[] = {"work", "touch", "sleep", NULL};
 static const char *const pin_words[] = {"none", "caller", NULL};
 static const char *const load_words[] = {"idle", "others", "all", NULL};
+static const char *const traced_words[] = {"no", "phases", "trace", NULL};
 
 static bool pages_conflict(const struct cell *cell, char *why, size_t size) {
     const struct ballast *b = &cell->ballast;
@@ -321,6 +322,12 @@ const struct axis axes[] = {
      .kind = &a_target,
      .always = true,
      FIELD(target)},
+    {.name = "traced",
+     .means = "Who looks on: no,phases,trace (forkless trace, at the block and its children)",
+     .kind = &a_word,
+     .of_ballast = true,
+     .words = traced_words,
+     FIELD(ballast.traced)},
 };
 const size_t axis_count = COUNT(axes);
 _Static_assert(COUNT(axes) <= AXES_MAX, "an entry of a matrix has room for each axis");

@@ -26,6 +26,7 @@ struct ballast {
     uint64_t rss;      /* bytes */
     uint64_t pages;    /* which kind of them */
     uint64_t mappings; /* of a page each, beside the memory */
+    uint64_t traced;   /* the kernel's own view of it: by whom */
 };
 
 /* Words of axes, in the order of their names in axes.c. */
@@ -34,6 +35,7 @@ enum { MEMORY_IDLE, MEMORY_REWRITTEN, MEMORY_DONTFORK };
 enum { BETWEEN_WORK, BETWEEN_TOUCH, BETWEEN_SLEEP };
 enum { PIN_NONE, PIN_CALLER };
 enum { LOAD_IDLE, LOAD_OTHERS, LOAD_ALL, LOADS };
+enum traced { TRACED_NO, TRACED_PHASES, TRACED_SPAWNS };
 
 struct cell {
     const struct strategy *strategy;

@@ -60,8 +60,9 @@ static json_t *column(const struct measured *m, size_t offset) {
 
 static void say_samples(struct block *b, size_t index) {
     const struct measured *m = &b->cells[index];
-    json_t *line = json_pack("{s:I,s:s,s:o}", "cell", (json_int_t)index, "state", "measured",
-                             "call", column(m, offsetof(struct sample, call)));
+    json_t *line = json_pack("{s:I,s:s,s:o,s:o}", "cell", (json_int_t)index, "state", "measured",
+                             "called", column(m, offsetof(struct sample, called)), "call",
+                             column(m, offsetof(struct sample, call)));
     if (m->has_stamps && m->cell.strategy->body)
         json_object_set_new(line, "ready", column(m, offsetof(struct sample, ready)));
     json_object_set_new(line, "total", column(m, offsetof(struct sample, total)));

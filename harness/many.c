@@ -128,7 +128,8 @@ int many_take(struct sampler *s, struct sample *out) {
     (cell->strategy->many ? take_many : take_each)(turn, (unsigned)cell->commands,
                                                    (unsigned)cell->at_once, &held);
     int64_t total = now_ns() - turn->called;
-    *out = (struct sample){.call = held.all,
+    *out = (struct sample){.called = turn->called,
+                           .call = held.all,
                            .longest = held.longest,
                            .total = total,
                            .cpu = usage_ns(cell->strategy) - used};

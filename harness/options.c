@@ -15,7 +15,7 @@ enum { DEADLINE_MAX_S = 86400 };
 const char *argp_program_version = "forkless-bench " FORKLESS_VERSION;
 
 /* Keys of the options that have no letter; those of the axes stand in the order of the table. */
-enum { KEY_AXES = 0x100, KEY_SAMPLES = KEY_AXES + AXES_MAX, KEY_RESUME };
+enum { KEY_AXES = 0x100, KEY_SAMPLES = KEY_AXES + AXES_MAX, KEY_RESUME, KEY_PHASES };
 enum { GROUP_OF_CELLS = 1 };
 
 static const struct argp_option options_before[] = {
@@ -35,6 +35,10 @@ static const struct argp_option options_before[] = {
      GROUP_OF_CELLS},
 };
 static const struct argp_option options_after[] = {
+    {"phases", KEY_PHASES, 0, 0,
+     "Each cell once more, in blocks of their own in which the kernel tells where the time of a "
+     "spawn goes: --traced no,phases",
+     GROUP_OF_CELLS},
     {"samples", KEY_SAMPLES, "N", 0, "Of each cell in a round, fewer of fork in big parents",
      GROUP_OF_CELLS},
     {0},
@@ -83,6 +87,10 @@ static void add_values(struct argp_state *state, struct values *values, char *te
     }
 }
 
+static struct values *traced_values(struct choice *choice) {
+    return &choice->overrides.axes[axis_find("traced") - axes];
+}
+
 static error_t parse(int key, char *text, struct argp_state *state) {
     struct options *o = state->input;
     switch (key) {
@@ -110,6 +118,9 @@ static error_t parse(int key, char *text, struct argp_state *state) {
         return 0;
     case KEY_SAMPLES:
         o->choice.overrides.samples = (unsigned)number(state, "--samples", text, 1, SAMPLES_MAX);
+        return 0;
+    case KEY_PHASES:
+        add_values(state, traced_values(&o->choice), strdup("no,phases"));
         return 0;
     case KEY_RESUME:
         o->resume = text;

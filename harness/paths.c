@@ -65,7 +65,9 @@ bool path_program(const char *name, char *out, size_t size) {
     static const struct {
         const char *name, *folder;
     } elsewhere[] = {
-        {"compare", "reports"}, {"cow", "trace"}, {"report", "reports"}, {"trace", "trace"}};
+        {"compare", "reports"}, {"cow", "trace"},   {"phases", "trace"},
+        {"report", "reports"},  {"trace", "trace"},
+    };
     const char *folder = "harness";
     for (size_t i = 0; i < sizeof elsewhere / sizeof *elsewhere; i++)
         if (strcmp(name, elsewhere[i].name) == 0)

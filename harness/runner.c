@@ -9,6 +9,7 @@
 #include "clock.h"
 #include "disturbance.h"
 #include "host.h"
+#include "phases.h"
 #include "plan.h"
 #include "progress.h"
 #include "random.h"
@@ -43,13 +44,16 @@ static json_t *cell_line(const struct block *b, const struct cell *cell, const c
 }
 
 /* Takes over what the block said of this cell. */
-static void keep_cell(struct block *b, size_t i, json_t *said) {
+static void keep_cell(struct block *b, size_t i, json_t *said, const json_t *traced) {
     static const char *const columns[] = {"reason", "call", "ready", "total", "cpu", "longest"};
     const char *state = json_string_value(json_object_get(said, "state"));
     json_t *line = cell_line(b, b->cells[i], state);
     for (size_t c = 0; c < sizeof columns / sizeof *columns; c++)
         if (json_object_get(said, columns[c]))
             json_object_set(line, columns[c], json_object_get(said, columns[c]));
+    json_t *phases = phases_of_cell(traced, said);
+    if (phases)
+        json_object_set_new(line, "phases", phases);
     append(b->run, line);
 }
 
@@ -71,7 +75,7 @@ static void keep_cells(struct block *b, const struct supervision *s) {
         if (!s->verified || i < 0 || (size_t)i >= b->count || kept[i] ||
             !json_object_get(said, "state"))
             continue;
-        keep_cell(b, (size_t)i, said);
+        keep_cell(b, (size_t)i, said, s->traced);
         kept[i] = true;
     }
     for (size_t i = 0; i < b->count && !s->interrupted; i++)
@@ -116,6 +120,8 @@ static json_t *block_line(const struct block *b, const struct supervision *s, do
         "steal", d->steal, "load", load, "other", d->other, "voluntary_switches",
         (json_int_t)d->voluntary, "involuntary_switches", (json_int_t)d->involuntary);
     ballast_set(line, b->like);
+    if (b->like->ballast.traced == TRACED_PHASES && s->traced)
+        json_object_set_new(line, "lost", json_integer(phases_count_lost(s->traced)));
     if (d->says[0])
         json_object_set_new(line, "disturbed", json_string(d->says));
     return line;
@@ -141,6 +147,7 @@ static void supervise_block(struct block *b) {
     append(run, block_line(b, &s, (double)(now_ns() - began) / 1e9, load, &d));
     keep_cells(b, &s);
     json_decref(s.cells);
+    json_decref(s.traced);
 }
 
 static void run_block(struct block *b) {

@@ -106,7 +106,8 @@ int sample_take(struct sampler *s, struct sample *out) {
             continue;
         return -1;
     }
-    *out = (struct sample){.call = turn->returned - turn->called,
+    *out = (struct sample){.called = turn->called,
+                           .call = turn->returned - turn->called,
                            .ready = ready,
                            .total = turn->reaped - turn->called,
                            .cpu = turn->cpu};

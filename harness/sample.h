@@ -7,7 +7,8 @@
 
 enum { TOUCHED = 32 << 20 };
 
-struct sample { /* ns */
+struct sample {     /* ns */
+    int64_t called; /* CLOCK_MONOTONIC */
     int64_t call, ready, total, cpu;
     int64_t longest; /* of many commands: what the caller was held at once */
 };

@@ -15,6 +15,7 @@
 #include "block.h"
 #include "clock.h"
 #include "lines.h"
+#include "tracer.h"
 
 static const int64_t END_NS = INT64_C(10000000000); /* memory has to be given back */
 
@@ -23,6 +24,7 @@ struct conversation {
     forkless_child *block;
     int to;
     struct lines from;
+    struct tracer tracer;
     bool populated; /* it has its ballast */
     bool over;
 };
@@ -114,6 +116,27 @@ static void verify(struct conversation *c) {
         c->s->verified = check_memory(c);
 }
 
+static bool begin_trace(struct conversation *c) {
+    char why[sizeof c->s->reason];
+    bool unsupported;
+    enum traced which = (enum traced)c->s->ballast.traced;
+    if (which == TRACED_NO ||
+        tracer_start(&c->tracer, which, forkless_pid(c->block), why, sizeof why, &unsupported))
+        return true;
+    give_up(c, unsupported ? "unsupported" : "failed", "%s", why);
+    return false;
+}
+
+/* What was traced is known to be whole only when the tracer has ended well. */
+static void end_trace(struct conversation *c) {
+    char why[sizeof c->s->reason];
+    c->s->traced = tracer_end(&c->tracer, why, sizeof why);
+    if (c->s->traced)
+        return;
+    give_up(c, "failed", "%s", why);
+    c->s->verified = false;
+}
+
 static void hear_problem(struct conversation *c, json_t *line) {
     const char *problem = json_string_value(json_object_get(line, "problem"));
     if (json_is_true(json_object_get(line, "memory")))
@@ -128,7 +151,7 @@ static void hear(struct conversation *c, const char *text) {
         json_array_append(c->s->cells, line);
     } else if (json_object_get(line, "populated")) {
         c->populated = check_memory(c);
-        if (c->populated)
+        if (c->populated && begin_trace(c))
             tell(c, "go");
     } else if (json_object_get(line, "done")) {
         verify(c);
@@ -217,5 +240,6 @@ void supervise(struct supervision *s) {
     tell(&c, order ? order : "");
     free(order);
     converse(&c);
+    end_trace(&c);
     end_block(&c);
 }

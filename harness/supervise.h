@@ -21,6 +21,7 @@ struct supervision {
     const char *state; /* NULL: all well; else the state of the cells that do not count, */
     char reason[256];  /* and why */
     uint64_t resident;
+    json_t *traced; /* the lines of the tracer, in an array, or NULL; the caller's to drop */
     bool interrupted;
 };
 

@@ -1,0 +1,16 @@
+/* What forkless-phases saw of a block, by cell. */
+#ifndef PHASES_H
+#define PHASES_H
+
+#include <jansson.h>
+
+/* Of the lines of a tracer, those that belong to the samples of a cell, of which the block said
+ * `said`: an object of arrays, the intervals of every child that was seen, in ns. Where each sample
+ * is of one child and all were seen, also what the caller's own clock has beyond the kernel's, by
+ * sample: beyond_call, beyond_ready, beyond_total. NULL: there are none. */
+json_t *phases_of_cell(const json_t *traced, const json_t *said);
+
+/* How many creations, at least, the tracer did not see whole. */
+json_int_t phases_count_lost(const json_t *traced);
+
+#endif
