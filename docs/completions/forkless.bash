@@ -37,7 +37,7 @@ _forkless_words() { mapfile -t COMPREPLY < <(compgen -W "$1" -- "$cur"); }
 _forkless_bench() {
     case $previous in
     -o | --output | --resume) _forkless_files "" ;;
-    --strategy) _forkless_list "fork vfork posix_spawn posix_spawn_read clone3 forkless_run forkless_spawn forkless_start floor_vfork floor_vm" ;;
+    --strategy) _forkless_list "fork vfork posix_spawn posix_spawn_read clone3 forkless_run forkless_spawn forkless_start forkless_batch forkless_batch_thread floor_vfork floor_vm limit limit_pinned server" ;;
     --pages) _forkless_list "4k thp hugetlb shared heap simulated" ;;
     --between) _forkless_list "work touch sleep" ;;
     --pin) _forkless_list "none caller" ;;
