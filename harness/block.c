@@ -15,6 +15,7 @@
 #include "axes.h"
 #include "ballast.h"
 #include "chunk.h"
+#include "columns.h"
 #include "paths.h"
 #include "random.h"
 
@@ -60,15 +61,11 @@ static json_t *column(const struct measured *m, size_t offset) {
 
 static void say_samples(struct block *b, size_t index) {
     const struct measured *m = &b->cells[index];
-    json_t *line = json_pack("{s:I,s:s,s:o,s:o}", "cell", (json_int_t)index, "state", "measured",
-                             "called", column(m, offsetof(struct sample, called)), "call",
-                             column(m, offsetof(struct sample, call)));
-    if (m->has_stamps && m->cell.strategy->body)
-        json_object_set_new(line, "ready", column(m, offsetof(struct sample, ready)));
-    json_object_set_new(line, "total", column(m, offsetof(struct sample, total)));
-    json_object_set_new(line, "cpu", column(m, offsetof(struct sample, cpu)));
-    if (m->cell.commands > 1)
-        json_object_set_new(line, "longest", column(m, offsetof(struct sample, longest)));
+    json_t *line = json_pack("{s:I,s:s,s:o}", "cell", (json_int_t)index, "state", "measured",
+                             "called", column(m, offsetof(struct sample, called)));
+    for (size_t i = 0; i < column_count; i++)
+        if (!columns[i].has || columns[i].has(&m->cell, m->has_stamps))
+            json_object_set_new(line, columns[i].name, column(m, columns[i].offset));
     say(line);
 }
 

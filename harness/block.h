@@ -11,8 +11,8 @@
  * Block to runner, on BLOCK_OUT: populated once the ballast is there, a line for each cell as it is
  * done, then done.
  *   {"populated":true}, or {"problem":TEXT, "memory":BOOL} and nothing more
- *   {"cell":I, "state":"measured", "called":[N, ..], "call":.., "ready":.., "total":..,
- *    "cpu":..}; called: when, on CLOCK_MONOTONIC
+ *   {"cell":I, "state":"measured", "called":[N, ..], "call":[N, ..], ..}, its columns (columns.h);
+ *    called: when, on CLOCK_MONOTONIC
  *   {"cell":I, "state":"failed" or "unsupported", "reason":TEXT}
  *   {"done":true}
  */

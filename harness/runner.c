@@ -7,6 +7,7 @@
 #include "allowed.h"
 #include "choose.h"
 #include "clock.h"
+#include "columns.h"
 #include "disturbance.h"
 #include "host.h"
 #include "phases.h"
@@ -45,12 +46,13 @@ static json_t *cell_line(const struct block *b, const struct cell *cell, const c
 
 /* Takes over what the block said of this cell. */
 static void keep_cell(struct block *b, size_t i, json_t *said, const json_t *traced) {
-    static const char *const columns[] = {"reason", "call", "ready", "total", "cpu", "longest"};
     const char *state = json_string_value(json_object_get(said, "state"));
     json_t *line = cell_line(b, b->cells[i], state);
-    for (size_t c = 0; c < sizeof columns / sizeof *columns; c++)
-        if (json_object_get(said, columns[c]))
-            json_object_set(line, columns[c], json_object_get(said, columns[c]));
+    if (json_object_get(said, "reason"))
+        json_object_set(line, "reason", json_object_get(said, "reason"));
+    for (size_t c = 0; c < column_count; c++)
+        if (json_object_get(said, columns[c].name))
+            json_object_set(line, columns[c].name, json_object_get(said, columns[c].name));
     json_t *phases = phases_of_cell(traced, said);
     if (phases)
         json_object_set_new(line, "phases", phases);
