@@ -131,6 +131,32 @@ static bool between_conflicts(const struct cell *cell, char *why, size_t size) {
     return true;
 }
 
+static const char *const victim_words[] = {"none", "spinner", "faulter", "ticker", NULL};
+static const char *const place_words[] = {"free", "beside", "away", NULL};
+
+static bool victim_conflicts(const struct cell *cell, char *why, size_t size) {
+    if (!cell->victim || (cell->spawners == 1 && cell->commands == 1))
+        return false;
+    snprintf(why, size, "'%s' is a victim of one spawner, and of one burst at a time",
+             victim_words[cell->victim]);
+    return true;
+}
+
+static bool place_conflicts(const struct cell *cell, char *why, size_t size) {
+    const char *word = place_words[cell->place];
+    if (cell->place == PLACE_FREE)
+        return false;
+    if (!cell->victim)
+        snprintf(why, size, "'%s' is where a victim is, and there is none", word);
+    else if (cell->pin != PIN_NONE)
+        snprintf(why, size, "'%s' pins the spawner itself", word);
+    else if (cell->place == PLACE_BESIDE && cell->between != BETWEEN_SLEEP)
+        snprintf(why, size, "'%s' needs a spawner that leaves its CPU: between:sleep", word);
+    else
+        return false;
+    return true;
+}
+
 static bool parse_strategy(const struct axis *axis, struct cell *cell, const char *text, char *why,
                            size_t size) {
     (void)axis;
@@ -315,6 +341,19 @@ const struct axis axes[] = {
      .each = each_attribute,
      .conflicts = attribute_conflicts,
      FIELD(attribute)},
+    {.name = "victim",
+     .means = "A thread that does not spawn, and stands still meanwhile: none, spinner, faulter, "
+              "ticker",
+     .kind = &a_word,
+     .words = victim_words,
+     .conflicts = victim_conflicts,
+     FIELD(victim)},
+    {.name = "place",
+     .means = "The victim's CPU: free (the scheduler's choice), beside (the spawner's), away",
+     .kind = &a_word,
+     .words = place_words,
+     .conflicts = place_conflicts,
+     FIELD(place)},
     {.name = "target",
      .letter = 't',
      .means = "What is spawned: tiny, silent, static, dynamic, script, mebibyte, or a path with a "

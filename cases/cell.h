@@ -37,6 +37,21 @@ enum { PIN_NONE, PIN_CALLER };
 enum { LOAD_IDLE, LOAD_OTHERS, LOAD_ALL, LOADS };
 enum traced { TRACED_NO, TRACED_PHASES, TRACED_SPAWNS };
 
+/* A thread of the parent that does not spawn. */
+enum victim_kind {
+    VICTIM_NONE,
+    VICTIM_SPINNER, /* reads the clock in a loop; stands still between two readings */
+    VICTIM_FAULTER, /* touches new pages of a mapping of its own; stands still in a fault */
+    VICTIM_TICKER,  /* waits for the next tick in epoll_wait; stands still while one is late */
+};
+
+/* Where it is. */
+enum place {
+    PLACE_FREE,   /* where the scheduler puts it */
+    PLACE_BESIDE, /* on the one CPU that the spawner and its children are on */
+    PLACE_AWAY,   /* on another one */
+};
+
 struct cell {
     const struct strategy *strategy;
     struct ballast ballast;
@@ -51,6 +66,8 @@ struct cell {
     uint64_t pin;      /* where the caller may run, and with it its children */
     uint64_t load;     /* what the CPUs do beside it */
     const struct attribute *attribute;
+    uint64_t victim;    /* enum victim_kind */
+    uint64_t place;     /* enum place */
     const char *target; /* the name of one that ships, or a path with a slash; kept by the caller */
     unsigned rounds;    /* in which it is measured, the first ones; 0: in all */
     unsigned samples;   /* a round, in chunks of CHUNK */

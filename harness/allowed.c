@@ -89,11 +89,12 @@ static bool processes_allowed(const struct cell *cell, char *why, size_t size) {
     return false;
 }
 
-static bool load_allowed(const struct cell *cell, char *why, size_t size) {
+/* For hogs on the others, or a victim that is away. */
+static bool two_cpus_allowed(const struct cell *cell, char *why, size_t size) {
     cpu_set_t cpus;
     long online = sysconf(_SC_NPROCESSORS_ONLN);
-    if (cell->load != LOAD_OTHERS || sched_getaffinity(0, sizeof cpus, &cpus) < 0 ||
-        CPU_COUNT(&cpus) > 1)
+    bool needs = cell->load == LOAD_OTHERS || cell->place == PLACE_AWAY;
+    if (!needs || sched_getaffinity(0, sizeof cpus, &cpus) < 0 || CPU_COUNT(&cpus) > 1)
         return true;
     if (online > 1)
         snprintf(why, size, "needs a second CPU, and may use one: sudo taskset -pc 0-%ld $$",
@@ -106,5 +107,5 @@ static bool load_allowed(const struct cell *cell, char *why, size_t size) {
 bool cell_allowed(const struct cell *cell, char *why, size_t size) {
     return descriptors_allowed((unsigned)cell->fds + cell_descriptors(cell), why, size) &&
            pages_allowed(cell, why, size) && mappings_allowed(cell, why, size) &&
-           processes_allowed(cell, why, size) && load_allowed(cell, why, size);
+           processes_allowed(cell, why, size) && two_cpus_allowed(cell, why, size);
 }

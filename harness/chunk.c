@@ -73,6 +73,14 @@ static struct spawners *make_threads(struct measuring *m, uint64_t count) {
     return threads;
 }
 
+static void fail_victim(struct measuring *m, int error) {
+    if (error == ENOTSUP)
+        fail(m, "this kernel does not tell how long a thread waited for a CPU (schedstat)");
+    else
+        fail(m, "the victim could not be made: %s", strerror(error));
+    m->sampler.turn.unsupported = error == ENOTSUP || error == ENODEV;
+}
+
 static void take_samples(struct measuring *m, unsigned count) {
     struct measured *now = m->current;
     m->sampler.spawners = NULL;
@@ -81,7 +89,17 @@ static void take_samples(struct measuring *m, unsigned count) {
         if (!m->sampler.spawners)
             return;
     }
+    m->sampler.victim = NULL;
+    if (now->cell.victim) {
+        m->sampler.victim =
+            victim_make((enum victim_kind)now->cell.victim, (enum place)now->cell.place);
+        if (!m->sampler.victim) {
+            fail_victim(m, errno);
+            return;
+        }
+    }
     now->failed = gbench_run(now->cell.strategy->name, count, iteration, m) < count;
+    victim_end(m->sampler.victim);
     spawners_end(m->sampler.spawners);
 }
 

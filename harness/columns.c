@@ -9,6 +9,11 @@ static bool has_longest(const struct cell *cell, bool has_stamps) {
     return cell->commands > 1;
 }
 
+static bool has_victim(const struct cell *cell, bool has_stamps) {
+    (void)has_stamps;
+    return cell->victim;
+}
+
 #define COLUMN(name, field, has)                                                                   \
     { name, offsetof(struct sample, field), has }
 
@@ -18,5 +23,9 @@ const struct column columns[] = {
     COLUMN("total", total, NULL),
     COLUMN("cpu", cpu, NULL),
     COLUMN("longest", longest, has_longest),
+    COLUMN("stall", stall.ns, has_victim),
+    COLUMN("stall_busy", stall.busy, has_victim),
+    COLUMN("stall_waiting", stall.waiting, has_victim),
+    COLUMN("stall_blocked", stall.blocked, has_victim),
 };
 const size_t column_count = sizeof columns / sizeof *columns;

@@ -24,9 +24,8 @@ static void sleep_until(int64_t until) {
         continue;
 }
 
-/* The caller's own time between two spawns. */
-static void pass_time(const struct sampler *s) {
-    uint64_t ns = s->cell->gap_ns;
+/* As the caller does between two spawns. */
+static void pass_time(const struct sampler *s, uint64_t ns) {
     int64_t until = now_ns() + (int64_t)ns;
     if (s->cell->between == BETWEEN_TOUCH)
         touch(s->touched, until);
@@ -34,6 +33,16 @@ static void pass_time(const struct sampler *s) {
         sleep_until(until);
     while (ns && now_ns() < until)
         continue;
+}
+
+/* The turn, with the victim watched from just before it to its end. */
+static struct stall watch_turn(struct sampler *s, struct turn *turn) {
+    victim_open(s->victim);
+    turn_take(turn);
+    if (turn->want > 0)
+        return victim_close(s->victim, turn->reaped);
+    pass_time(s, NULL_WINDOW_NS);
+    return victim_close(s->victim, now_ns());
 }
 
 /* A child's: the pipe has them in any order. */
@@ -79,7 +88,7 @@ static void release_outputs(struct sampler *s) {
 int sample_take(struct sampler *s, struct sample *out) {
     const struct cell *cell = s->cell;
     if (cell->commands > 1) {
-        pass_time(s);
+        pass_time(s, cell->gap_ns);
         return many_take(s, out);
     }
     struct turn *turn = &s->turn;
@@ -88,9 +97,12 @@ int sample_take(struct sampler *s, struct sample *out) {
     *turn = (struct turn){.strategy = cell->strategy, .want = want, .born = s->born};
     if (s->spawners)
         spawners_wait(s->spawners);
-    pass_time(s);
+    pass_time(s, cell->gap_ns);
+    struct stall stall = {0};
     if (s->spawners)
         spawners_take(s->spawners, turn);
+    else if (s->victim)
+        stall = watch_turn(s, turn);
     else
         turn_take(turn);
 
@@ -110,6 +122,7 @@ int sample_take(struct sampler *s, struct sample *out) {
                            .call = turn->returned - turn->called,
                            .ready = ready,
                            .total = turn->reaped - turn->called,
-                           .cpu = turn->cpu};
+                           .cpu = turn->cpu,
+                           .stall = stall};
     return 0;
 }

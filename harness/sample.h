@@ -4,13 +4,15 @@
 
 #include "cell.h"
 #include "spawners.h"
+#include "victim.h"
 
 enum { TOUCHED = 32 << 20 };
 
 struct sample {     /* ns */
     int64_t called; /* CLOCK_MONOTONIC */
     int64_t call, ready, total, cpu;
-    int64_t longest; /* of many commands: what the caller was held at once */
+    int64_t longest;    /* of many commands: what the caller was held at once */
+    struct stall stall; /* the longest of the victim, where there is one */
 };
 
 struct sampler {
@@ -19,9 +21,13 @@ struct sampler {
     bool has_stamps;
     char *touched; /* TOUCHED bytes that the caller writes between spawns, where it does */
     struct spawners *spawners; /* NULL: the caller's thread alone */
+    struct victim *victim;     /* NULL: there is none */
     struct born born[CHILDREN_MAX];
     struct turn turn; /* of the last sample, all spawners together: why it failed */
 };
+
+/* How long a victim is watched where nothing is spawned. */
+enum { NULL_WINDOW_NS = 1000000 };
 
 /* 0, or -1 with a problem in `turn`. No child is left in either case. */
 int sample_take(struct sampler *, struct sample *);

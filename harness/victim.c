@@ -249,7 +249,7 @@ static const struct kind *const kinds[] = {
     [VICTIM_SPINNER] = &spinner, [VICTIM_FAULTER] = &faulter, [VICTIM_TICKER] = &ticker};
 
 /* The caller stays where it is; 0 or an errno. */
-static int pin(struct victim *v, enum place place, pthread_attr_t *attributes) {
+static int pin(struct victim *v, enum place place, pthread_attr_t *how) {
     cpu_set_t one;
     int here = sched_getcpu();
     if (here < 0 || sched_getaffinity(0, sizeof v->callers, &v->callers) < 0)
@@ -262,7 +262,7 @@ static int pin(struct victim *v, enum place place, pthread_attr_t *attributes) {
         return ENODEV;
     CPU_ZERO(&one);
     CPU_SET(cpu, &one);
-    int rc = pthread_attr_setaffinity_np(attributes, sizeof one, &one);
+    int rc = pthread_attr_setaffinity_np(how, sizeof one, &one);
     CPU_ZERO(&one);
     CPU_SET(own, &one);
     if (rc == 0 && sched_setaffinity(0, sizeof one, &one) < 0)
@@ -281,17 +281,17 @@ static void forget(struct victim *v) {
 }
 
 static int start(struct victim *v, enum place place) {
-    pthread_attr_t attributes;
-    int rc = pthread_attr_init(&attributes);
+    pthread_attr_t how;
+    int rc = pthread_attr_init(&how);
     if (rc != 0)
         return rc;
     if (place != PLACE_FREE)
-        rc = pin(v, place, &attributes);
+        rc = pin(v, place, &how);
     if (rc == 0 && v->kind->sleeps && (v->kick = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) < 0)
         rc = errno;
     if (rc == 0)
-        rc = pthread_create(&v->thread, &attributes, live, v);
-    pthread_attr_destroy(&attributes);
+        rc = pthread_create(&v->thread, &how, live, v);
+    pthread_attr_destroy(&how);
     if (rc != 0)
         return rc;
     wait_while(&v->state, STARTING);

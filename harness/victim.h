@@ -8,18 +8,7 @@
 
 #include <stdint.h>
 
-enum victim_kind {
-    VICTIM_NONE,
-    VICTIM_SPINNER, /* reads the clock in a loop; stands still between two readings */
-    VICTIM_FAULTER, /* touches new pages of a mapping of its own; stands still in a fault */
-    VICTIM_TICKER,  /* waits for a tick of TICK_NS in epoll_wait; stands still when one is late */
-};
-
-enum place {
-    PLACE_FREE,   /* where the scheduler puts it */
-    PLACE_BESIDE, /* on the one CPU that the caller is on */
-    PLACE_AWAY,   /* on another one */
-};
+#include "cell.h"
 
 enum { TICK_NS = 1000000 };
 

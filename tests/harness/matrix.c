@@ -170,10 +170,11 @@ static void test_the_new_axes_stand_in_names(void **unused) {
     char *strategy = "forkless_spawn", *rss = "1GiB", *pages = "shared", *mappings = "9",
          *memory = "dontfork", *threads = "2", *gap = "1us", *between = "sleep", *pin = "caller",
          *load = "all", *at_once = "2", *commands = "1", *fds = "100", *spawners = "3",
-         *attribute = "fd", *target = "silent", *traced = "phases";
-    char *const values[] = {strategy, rss,     pages,     mappings, memory, threads,
-                            gap,      between, at_once,   commands, fds,    spawners,
-                            pin,      load,    attribute, target,   traced};
+         *attribute = "fd", *victim = "none", *place = "free", *target = "silent",
+         *traced = "phases";
+    char *const values[] = {strategy,  rss,     pages,    mappings, memory,   threads, gap,
+                            between,   at_once, commands, fds,      spawners, pin,     load,
+                            attribute, victim,  place,    target,   traced};
     struct cell cell = cell_default;
     (void)unused;
     assert_int_equal(sizeof values / sizeof *values, axis_count);
@@ -186,6 +187,14 @@ static void test_the_new_axes_stand_in_names(void **unused) {
                         "spawn/forkless_spawn/rss:1GiB/pages:shared/mappings:9/"
                         "memory:dontfork/threads:2/gap:1us/between:sleep/at_once:2/fds:100/"
                         "spawners:3/pin:caller/load:all/attributes:fd/target:silent/traced:phases");
+
+    cell = cell_default;
+    assert_true(axis_set(axis_find("strategy"), &cell, "null", why, sizeof why));
+    assert_true(axis_set(axis_find("victim"), &cell, "faulter", why, sizeof why));
+    assert_true(axis_set(axis_find("place"), &cell, "away", why, sizeof why));
+    assert_null(axes_conflict(&cell, why, sizeof why));
+    cell_name(&cell);
+    assert_string_equal(cell.name, "spawn/null/victim:faulter/place:away");
 }
 
 static void test_each_attribute_is_a_cell(void **unused) {
