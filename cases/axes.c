@@ -157,6 +157,36 @@ static bool place_conflicts(const struct cell *cell, char *why, size_t size) {
     return true;
 }
 
+static const char *const after_words[] = {"none", "living", "gone", NULL};
+
+static bool after_conflicts(const struct cell *cell, char *why, size_t size) {
+    const char *word = after_words[cell->after];
+    if (cell->after == AFTER_NONE)
+        return false;
+    if (cell->strategy->body && strcmp(target_name(cell->target), "waiter") != 0)
+        snprintf(why, size, "'%s' needs a target that lives until it is told: waiter", word);
+    else if (cell_children(cell) > 1 || cell->commands > 1 || cell->victim ||
+             cell->strategy->captures)
+        snprintf(why, size, "'%s' is of one child, without a victim or a capture", word);
+    else if (cell->ballast.rss == 0 || cell->ballast.pages == PAGES_SIMULATED)
+        snprintf(why, size, "'%s' needs memory to write: an rss above 0 that is real", word);
+    else
+        return false;
+    return true;
+}
+
+static bool target_conflicts(const struct cell *cell, char *why, size_t size) {
+    bool waits = strcmp(cell->target, "waiter") == 0;
+    if (waits && cell->after == AFTER_NONE)
+        snprintf(why, size, "waiter waits for what only cells with 'after' tell it");
+    else if (cell->strategy->is_worker && !target_stamps(cell->target) &&
+             strcmp(cell->target, "silent") != 0)
+        snprintf(why, size, "%s executes nothing: tiny, silent or waiter", cell->strategy->name);
+    else
+        return false;
+    return true;
+}
+
 static bool parse_strategy(const struct axis *axis, struct cell *cell, const char *text, char *why,
                            size_t size) {
     (void)axis;
@@ -354,11 +384,19 @@ const struct axis axes[] = {
      .words = place_words,
      .conflicts = place_conflicts,
      FIELD(place)},
+    {.name = "after",
+     .means = "When the parent writes all its memory once more: none, living (with a child that "
+              "waits), gone",
+     .kind = &a_word,
+     .words = after_words,
+     .conflicts = after_conflicts,
+     FIELD(after)},
     {.name = "target",
      .letter = 't',
-     .means = "What is spawned: tiny, silent, static, dynamic, script, mebibyte, or a path with a "
-              "slash, to a program that ends with status 42",
+     .means = "What is spawned: tiny, silent, static, dynamic, script, mebibyte, waiter, or a path "
+              "with a slash, to a program that ends with status 42",
      .kind = &a_target,
+     .conflicts = target_conflicts,
      .always = true,
      FIELD(target)},
     {.name = "traced",

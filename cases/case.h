@@ -53,6 +53,7 @@ struct strategy {
     const char *name;
     bool copies; /* the parent's memory, as fork does: dear in a big parent, and it slows what comes
                     after it */
+    bool is_worker;      /* its child executes nothing */
     bool has_attributes; /* it takes others than `none` (attributes.h) */
     bool captures;       /* what the child writes; its body ends when the child has been reaped */
 
@@ -89,7 +90,8 @@ extern const size_t strategy_count;
 
 extern const struct strategy strategy_null;
 extern const struct strategy strategy_floor_vm, strategy_floor_vfork;
-extern const struct strategy strategy_fork, strategy_vfork, strategy_posix_spawn, strategy_clone3;
+extern const struct strategy strategy_fork, strategy_fork_only, strategy_vfork,
+    strategy_posix_spawn, strategy_clone3;
 extern const struct strategy strategy_forkless_spawn, strategy_forkless_start;
 extern const struct strategy strategy_forkless_run, strategy_posix_spawn_read;
 extern const struct strategy strategy_server, strategy_limit, strategy_limit_pinned;

@@ -17,11 +17,16 @@ const struct cell cell_default = {.gap_ns = 1000000,
                                   .attribute = &attributes[0],
                                   .target = "tiny"};
 
-static const char *const targets[] = {"tiny", "silent", "static", "dynamic", "script", "mebibyte"};
+static const char *const targets[] = {"tiny",   "silent",   "static", "dynamic",
+                                      "script", "mebibyte", "waiter"};
 
 const char *target_name(const char *target) {
     const char *slash = strrchr(target, '/');
     return slash ? slash + 1 : target;
+}
+
+bool target_stamps(const char *target) {
+    return strcmp(target, "tiny") == 0 || strcmp(target, "waiter") == 0;
 }
 
 bool target_is_known(const char *target) {
@@ -47,10 +52,11 @@ bool target_check(const char *target, char *why, size_t size) {
     if (meant)
         snprintf(why, size, "there is no target '%s'; did you mean %s?", target, meant);
     else
-        snprintf(why, size,
-                 "there is no target '%s', but tiny, silent, static, dynamic, script, mebibyte, "
-                 "or a path with a slash",
-                 target);
+        snprintf(
+            why, size,
+            "there is no target '%s', but tiny, silent, static, dynamic, script, mebibyte, waiter, "
+            "or a path with a slash",
+            target);
     return false;
 }
 

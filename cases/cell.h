@@ -45,6 +45,9 @@ enum victim_kind {
     VICTIM_TICKER,  /* waits for the next tick in epoll_wait; stands still while one is late */
 };
 
+/* When the parent writes its ballast once more. */
+enum after_kind { AFTER_NONE, AFTER_LIVING, AFTER_GONE };
+
 /* Where it is. */
 enum place {
     PLACE_FREE,   /* where the scheduler puts it */
@@ -68,6 +71,7 @@ struct cell {
     const struct attribute *attribute;
     uint64_t victim;    /* enum victim_kind */
     uint64_t place;     /* enum place */
+    uint64_t after;     /* enum after_kind */
     const char *target; /* the name of one that ships, or a path with a slash; kept by the caller */
     unsigned rounds;    /* in which it is measured, the first ones; 0: in all */
     unsigned samples;   /* a round, in chunks of CHUNK */
@@ -99,6 +103,8 @@ void cell_name(struct cell *);
 
 /* "tiny", or the last part of a path. */
 const char *target_name(const char *target);
+/* Whether it stamps its first instruction. */
+bool target_stamps(const char *target);
 /* One of those that ship. */
 bool target_is_known(const char *target);
 /* Whether this can be a cell's; else a sentence in `why`. */

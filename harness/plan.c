@@ -29,7 +29,7 @@ static double spawn_seconds(const struct cell *cell) {
 
 /* To write all of it once more; after a fork each page is a fault. */
 static double rewrite_seconds(const struct cell *cell) {
-    if (cell->memory != MEMORY_REWRITTEN)
+    if (cell->memory != MEMORY_REWRITTEN && cell->after == AFTER_NONE)
         return 0;
     return gib(cell->ballast.rss) * (cell->strategy->copies ? 2 : 0.05);
 }
@@ -60,12 +60,23 @@ struct block_plan {
     double all_seconds; /* in which some of its cells are not measured */
 };
 
+/* Whether a parent writes all that it shares with a child. */
+static bool becomes_two(const struct matrix *m, const struct cell *like) {
+    bool becomes = false;
+    for (size_t i = 0; i < m->count && !becomes; i++)
+        becomes = same_ballast(&m->cells[i], like) && m->cells[i].strategy->is_worker &&
+                  m->cells[i].after == AFTER_LIVING;
+    return becomes;
+}
+
 static uint64_t memory_of(const struct matrix *m, const struct cell *like) {
     unsigned copies = 0;
     for (size_t i = 0; i < m->count; i++)
         if (same_ballast(&m->cells[i], like) && m->cells[i].strategy->copies &&
             cell_children(&m->cells[i]) > copies)
             copies = cell_children(&m->cells[i]);
+    if (becomes_two(m, like))
+        return block_memory(2 * like->ballast.rss, copies);
     switch (like->ballast.pages) {
     case PAGES_SIMULATED:
         return simulated_memory(like->ballast.rss, copies);

@@ -104,11 +104,10 @@ static json_t *order_of(struct block *b) {
         const struct cell *c = b->cells[i];
         char target[PATH_SIZE];
         target_path(c, target, sizeof target);
-        json_array_append_new(
-            cells,
-            json_pack("{s:o,s:i,s:i,s:s,s:b}", "axes", axes_of(c), "samples", (int)c->samples,
-                      "discards", (int)c->discards, "target", target, "stamps",
-                      c->commands == 1 && strcmp(c->target, cell_default.target) == 0));
+        json_array_append_new(cells, json_pack("{s:o,s:i,s:i,s:s,s:b}", "axes", axes_of(c),
+                                               "samples", (int)c->samples, "discards",
+                                               (int)c->discards, "target", target, "stamps",
+                                               c->commands == 1 && target_stamps(c->target)));
     }
     return json_pack("{s:I,s:I,s:o}", "budget", (json_int_t)(b->like->ballast.rss + ADDRESS_SPACE),
                      "seed", (json_int_t)b->seed, "cells", cells);

@@ -99,6 +99,9 @@ int sample_take(struct sampler *s, struct sample *out) {
         spawners_wait(s->spawners);
     pass_time(s, cell->gap_ns);
     struct stall stall = {0};
+    struct aftermath aftermath = {0};
+    if (s->after)
+        after_begin(s->after, turn);
     if (s->spawners)
         spawners_take(s->spawners, turn);
     else if (s->victim)
@@ -111,6 +114,8 @@ int sample_take(struct sampler *s, struct sample *out) {
         check_outputs(s);
     if (s->has_stamps && want && !turn->problem[0])
         ready = read_stamps(s) - turn->called;
+    if (s->after && !turn->problem[0])
+        aftermath = after_end(s->after, turn);
     if (cell->strategy->captures)
         release_outputs(s);
     if (turn->problem[0]) {
@@ -123,6 +128,7 @@ int sample_take(struct sampler *s, struct sample *out) {
                            .ready = ready,
                            .total = turn->reaped - turn->called,
                            .cpu = turn->cpu,
-                           .stall = stall};
+                           .stall = stall,
+                           .after = aftermath};
     return 0;
 }

@@ -2,6 +2,7 @@
 #ifndef SAMPLE_H
 #define SAMPLE_H
 
+#include "after.h"
 #include "cell.h"
 #include "spawners.h"
 #include "victim.h"
@@ -11,8 +12,9 @@ enum { TOUCHED = 32 << 20 };
 struct sample {     /* ns */
     int64_t called; /* CLOCK_MONOTONIC */
     int64_t call, ready, total, cpu;
-    int64_t longest;    /* of many commands: what the caller was held at once */
-    struct stall stall; /* the longest of the victim, where there is one */
+    int64_t longest;        /* of many commands: what the caller was held at once */
+    struct stall stall;     /* the longest of the victim, where there is one */
+    struct aftermath after; /* where somebody looks */
 };
 
 struct sampler {
@@ -22,6 +24,7 @@ struct sampler {
     char *touched; /* TOUCHED bytes that the caller writes between spawns, where it does */
     struct spawners *spawners; /* NULL: the caller's thread alone */
     struct victim *victim;     /* NULL: there is none */
+    struct after *after;       /* NULL: nobody looks */
     struct born born[CHILDREN_MAX];
     struct turn turn; /* of the last sample, all spawners together: why it failed */
 };

@@ -47,6 +47,8 @@ void turn_take(struct turn *t) {
     if (rc < 0)
         turn_fail(t, rc, "child %u of %u could not be started: %s", made + 1, t->want,
                   strerror(-rc));
+    if (t->between && made == t->want)
+        t->between(t->argument);
     for (unsigned i = 0; i < made; i++) {
         struct ended ended = {0};
         rc = t->strategy->finish(&t->born[i], &ended);

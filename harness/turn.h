@@ -9,6 +9,8 @@ struct turn {
     const struct strategy *strategy;
     unsigned want; /* children */
     struct born *born;
+    void (*between)(void *argument); /* called when all have been started; NULL: nothing */
+    void *argument;
 
     /* What came of it. */
     unsigned made;

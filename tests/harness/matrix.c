@@ -136,8 +136,7 @@ static void test_wrong_overrides(void **unused) {
         {"target", "tyni", "--target: there is no target 'tyni'; did you mean tiny?"},
         {"target", "huge",
          "--target: there is no target 'huge', but tiny, silent, static, dynamic, script, "
-         "mebibyte, "
-         "or a path with a slash"},
+         "mebibyte, waiter, or a path with a slash"},
     };
     (void)unused;
     struct matrix m = quick();
@@ -170,11 +169,11 @@ static void test_the_new_axes_stand_in_names(void **unused) {
     char *strategy = "forkless_spawn", *rss = "1GiB", *pages = "shared", *mappings = "9",
          *memory = "dontfork", *threads = "2", *gap = "1us", *between = "sleep", *pin = "caller",
          *load = "all", *at_once = "2", *commands = "1", *fds = "100", *spawners = "3",
-         *attribute = "fd", *victim = "none", *place = "free", *target = "silent",
+         *attribute = "fd", *victim = "none", *place = "free", *after = "none", *target = "silent",
          *traced = "phases";
     char *const values[] = {strategy,  rss,     pages,    mappings, memory,   threads, gap,
                             between,   at_once, commands, fds,      spawners, pin,     load,
-                            attribute, victim,  place,    target,   traced};
+                            attribute, victim,  place,    after,    target,   traced};
     struct cell cell = cell_default;
     (void)unused;
     assert_int_equal(sizeof values / sizeof *values, axis_count);

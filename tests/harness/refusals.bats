@@ -26,7 +26,7 @@ refused() {
     refused 2 "--deadline: '99999999999999999999' is not a whole number from 1 to 86400" -o new -d 99999999999999999999
     refused 2 "--filter: '(' is not a regular expression: Unmatched ( or \\(" -o new -f '('
     refused 2 "--filter: no cell's name matches 'spork'; one of them is spawn/fork/rss:1GiB/at_once:16" -o new -f spork
-    refused 2 "--target: there is no target 'huge', but tiny, silent, static, dynamic, script, mebibyte, or a path with a slash" -o new -t huge
+    refused 2 "--target: there is no target 'huge', but tiny, silent, static, dynamic, script, mebibyte, waiter, or a path with a slash" -o new -t huge
     cp "$(type -P true)" silent
     refused 2 "--target: './silent' has the name of a target that ships: rename it" -o new -t ./silent
     printf -v strange 'a\377b'
