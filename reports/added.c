@@ -52,7 +52,7 @@ static void find_strategies(struct adding *adding, const struct view *view) {
         }
 }
 
-static char *describe_added(const struct estimate *added) {
+char *describe_added(const struct estimate *added) {
     enum unit unit = unit_for(fmax(fabs(added->value), fabs(added->ci.high)));
     if (added->rounds < 2)
         return sentence("%s", label_time(added->value, unit).text);

@@ -42,7 +42,7 @@ const struct cell *find_cell(const struct run *run, struct axes axes) {
 
 const struct cell *find_null(const struct run *run) {
     for (size_t i = 0; i < run->cell_count; i++)
-        if (is_null(&run->cells[i]))
+        if (is_null(&run->cells[i]) && is_plain(&run->cells[i]))
             return &run->cells[i];
     return NULL;
 }

@@ -55,7 +55,7 @@ bool same_block(const struct cell *a, const struct cell *b);
 
 /* NULL when the run has no such cell. */
 const struct cell *find_cell(const struct run *run, struct axes axes);
-const struct cell *find_null(const struct run *run);
+const struct cell *find_null(const struct run *run); /* the plain one */
 
 /* One value a round, malloced; NaN where the cell, which may be NULL, was not measured. */
 double *by_round(const struct run *run, const struct cell *cell, enum figure figure, double p);

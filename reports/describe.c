@@ -45,7 +45,8 @@ const char *describe_target(const char *target) {
                                            {"silent", "a tiny static program that does not stamp"},
                                            {"static", "a static program"},
                                            {"dynamic", "a dynamic program"},
-                                           {"mebibyte", "a tiny static program that writes 1 MiB"}};
+                                           {"mebibyte", "a tiny static program that writes 1 MiB"},
+                                           {"waiter", "a tiny static program that waits"}};
     for (size_t i = 0; i < sizeof known / sizeof *known; i++)
         if (!strcmp(target, known[i][0]))
             return known[i][1];

@@ -1,6 +1,7 @@
 #include "json.h"
 
 #include "disturbance.h"
+#include "figures.h"
 #include "floor.h"
 #include "memory.h"
 
@@ -176,13 +177,16 @@ static json_t *list_problems(const struct run *run, const struct cell *cell) {
 static void set_tails(json_t *object, const struct run *run, const struct cell *cell,
                       enum figure figure) {
     static const struct {
-        const char *key;
+        const char *name;
         double p;
-    } tails[] = {{"p90_ns", 0.9}, {"p99_ns", 0.99}, {"p999_ns", 0.999}, {"max_ns", 1}};
+    } tails[] = {{"p90", 0.9}, {"p99", 0.99}, {"p999", 0.999}, {"max", 1}};
     size_t count = count_samples(run, cell, figure);
     for (size_t i = 0; i < sizeof tails / sizeof *tails; i++)
-        if (tails[i].p == 1 || enough_for(count, tails[i].p))
-            set_real(object, tails[i].key, tail(run, cell, figure, tails[i].p).ns);
+        if (tails[i].p == 1 || enough_for(count, tails[i].p)) {
+            char *key = sentence("%s%s", tails[i].name, figure_suffix(figure));
+            set_real(object, key, tail(run, cell, figure, tails[i].p).ns);
+            free(key);
+        }
 }
 
 static json_t *describe_figure(const struct run *run, size_t index, enum figure figure,
@@ -191,7 +195,7 @@ static json_t *describe_figure(const struct run *run, size_t index, enum figure 
     json_t *object = must(json_object());
     set_count(object, "rounds", medians[index].rounds);
     set_count(object, "samples", count_samples(run, cell, figure));
-    set_estimate(object, "median", "_ns", medians[index]);
+    set_estimate(object, "median", figure_suffix(figure), medians[index]);
     set_tails(object, run, cell, figure);
     size_t rank = rank_of(run, cell, figure);
     if (rank > 0)
@@ -251,8 +255,8 @@ static void add_growth(json_t *list, const struct run *run, const struct cell *c
     set_axes_but_rss(object, &cell->axes);
     set_text(object, "figure", figure_names[figure]);
     set_count(object, "rounds", growth.slope.rounds);
-    set_estimate(object, "at_0", "_ns", growth.intercept);
-    set_estimate(object, "per_gib", "_ns", growth.slope);
+    set_estimate(object, "at_0", figure_suffix(figure), growth.intercept);
+    set_estimate(object, "per_gib", figure_suffix(figure), growth.slope);
     set_estimate(object, "r_squared", "", growth.explained);
     set_whole(object, "reach_bytes", growth.reach);
     append(list, object);

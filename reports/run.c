@@ -13,10 +13,6 @@
 
 enum { SCHEMA = 2, MOST_ROUNDS = 10000 };
 
-const char *const figure_names[FIGURES] = {
-    "call", "ready",  "total",       "cpu",          "longest",     "create",
-    "wake", "enter",  "set_up",      "exec",         "load",        "run",
-    "reap", "waited", "beyond_call", "beyond_ready", "beyond_total"};
 const char *const state_names[STATES] = {"not run", "measured", "failed", "unsupported", "timeout"};
 
 static const char *const level_names[LEVELS] = {"good", "note", "warning", "unknown"};

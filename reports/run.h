@@ -16,6 +16,17 @@ enum figure {
     CPU,
     SPAWN_FIGURES,
     LONGEST = SPAWN_FIGURES,
+    STALL,
+    STALL_BUSY,
+    STALL_WAITING,
+    STALL_BLOCKED,
+    AFTER_TIME,
+    AFTER_FAULTS,
+    TEARDOWN,
+    SWITCHES,
+    PREEMPTIONS,
+    PAGE_TABLES,
+    PEAK,
     /* What the kernel told of each child: its phases, then what the caller's clock has beyond it.
      */
     CREATE,

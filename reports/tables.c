@@ -5,6 +5,7 @@
 #include "analysis.h"
 #include "describe.h"
 #include "memory.h"
+#include "others.h"
 #include "phases.h"
 
 #include <ctype.h>
@@ -295,7 +296,8 @@ static void show_rest(const struct page *page) {
     const struct view *view = page->view;
     for (size_t i = 0; i < view->run->cell_count; i++) {
         const struct cell *cell = &view->run->cells[i];
-        if (page->marks->shown[i] || !is_spawn(cell) || count_rounds(view->run, cell) == 0)
+        if (page->marks->shown[i] || !is_spawn(cell) || is_of_others(cell) ||
+            count_rounds(view->run, cell) == 0)
             continue;
         bool usual_target = !strcmp(cell->axes.target, view->target);
         char *axis = single_axis(cell);

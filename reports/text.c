@@ -2,6 +2,7 @@
 
 #include "advice.h"
 #include "captures.h"
+#include "others.h"
 #include "describe.h"
 #include "disturbance.h"
 #include "foot.h"
@@ -64,6 +65,8 @@ void text_print(const struct run *run, FILE *out) {
     show_simulated(run, print_table, out);
     show_captures(run, print_table, out);
     show_many(run, print_table, out);
+    show_stalls(run, print_table, out);
+    show_aftermath(run, print_table, out);
     if (count > 0) {
         print_verdict(&view, out);
         view_close(&view);

@@ -52,7 +52,7 @@ static bool parse_time(const char *text, double *ns) {
 }
 
 static bool parse_figure(const char *text, enum figure *figure) {
-    for (*figure = CALL; *figure < FIGURES; (*figure)++)
+    for (*figure = CALL; *figure < SPAWN_FIGURES; (*figure)++)
         if (!strcmp(text, figure_names[*figure]))
             return true;
     return false;

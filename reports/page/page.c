@@ -7,6 +7,7 @@
 #include "describe.h"
 #include "disturbance.h"
 #include "memory.h"
+#include "others.h"
 #include "sections.h"
 #include "verdict.h"
 
@@ -97,6 +98,17 @@ static void add_many(const struct subject *subject) {
     show_many(subject->run, add_table, subject->document);
 }
 
+static void add_others(const struct subject *subject) {
+    if (has_stalls(subject->run)) {
+        document_section(subject->document, "stalls", "Others that stood still");
+        show_stalls(subject->run, add_table, subject->document);
+    }
+    if (has_aftermath(subject->run)) {
+        document_section(subject->document, "after", "What comes after");
+        show_aftermath(subject->run, add_table, subject->document);
+    }
+}
+
 /* What is true of this run alone of docs/bias.md. */
 void add_bias(const struct subject *subject) {
     const struct run *run = subject->run;
@@ -118,7 +130,8 @@ void add_bias(const struct subject *subject) {
                   "smaller the share of any spawn call in total."},
         {has_start, "forkless_start does not wait for its child to get a CPU. call shows that, "
                     "ready and total do not, and cpu shows that no work is hidden."},
-        {true, "The parent's memory is idle: what copy-on-write costs after a fork does not show."},
+        {!has_aftermath(run),
+         "The parent's memory is idle: what copy-on-write costs after a fork does not show."},
         {true, "fork, vfork, posix_spawn and clone3 close no descriptors and leave signals alone; "
                "the library and the floors make three system calls more in the child."}};
     enum { POINTS = sizeof points / sizeof *points };
@@ -207,6 +220,7 @@ struct document page_make(const struct run *run, const struct second_clock *cloc
     add_simulated(&subject);
     add_captures(&subject);
     add_many(&subject);
+    add_others(&subject);
     if (clock)
         add_second_clock(&subject, clock);
     add_problems(&subject);

@@ -1,0 +1,190 @@
+#include "others.h"
+
+#include "added.h"
+#include "analysis.h"
+#include "describe.h"
+#include "figures.h"
+#include "memory.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* A kind of table: the cells that have a figure which others do not have. */
+struct kind {
+    enum figure figure;
+    const char *title, *detail;
+    size_t columns;
+    const char *const *heads;
+    /* One column of a row, malloced; the baseline is the cell without a spawn, or NULL. */
+    char *(*describe)(const struct run *run, const struct cell *cell, const struct cell *baseline,
+                      size_t column);
+};
+
+static bool is_named(const struct cell *cell, const char *axis) {
+    size_t length = strlen(axis);
+    for (const char *part = cell->axes.more; part; part = strchr(part, '/')) {
+        part += *part == '/';
+        if (!strncmp(part, axis, length) && part[length] == ':')
+            return true;
+    }
+    return false;
+}
+
+bool is_of_others(const struct cell *cell) {
+    return is_named(cell, "victim") || is_named(cell, "after");
+}
+
+static bool belongs(const struct run *run, const struct cell *cell, const struct kind *kind) {
+    return is_of_others(cell) && count_samples(run, cell, kind->figure) > 0;
+}
+
+static const struct cell *find_baseline(const struct run *run, const struct cell *cell) {
+    struct axes axes = cell->axes;
+    axes.strategy = "null";
+    return find_cell(run, axes);
+}
+
+static char *describe_p99(const struct run *run, const struct cell *cell) {
+    struct tail end = tail(run, cell, STALL, 0.99);
+    return sentence("%s%s", end.is_maximum ? "max " : "", label_figure(STALL, end.ns).text);
+}
+
+static char *describe_p99_added(const struct run *run, const struct cell *cell,
+                                const struct cell *baseline) {
+    struct tail end = tail(run, cell, STALL, 0.99), usual = tail(run, baseline, STALL, 0.99);
+    if (end.is_maximum || usual.is_maximum)
+        return sentence("-");
+    return sentence("%s", label_figure(STALL, end.ns - usual.ns).text);
+}
+
+enum { STALL_ITSELF, STALL_P99, STALL_ADDED, STALL_P99_ADDED, STALL_PARTS };
+
+static char *describe_stall(const struct run *run, const struct cell *cell,
+                            const struct cell *baseline, size_t column) {
+    static const enum figure parts[] = {STALL_BUSY, STALL_WAITING, STALL_BLOCKED};
+    if (column == STALL_ITSELF)
+        return sentence("%s", label_figure(STALL, median(run, cell, STALL)).text);
+    if (column == STALL_P99)
+        return describe_p99(run, cell);
+    if (column >= STALL_PARTS) {
+        enum figure part = parts[column - STALL_PARTS];
+        return sentence("%s", label_figure(part, median(run, cell, part)).text);
+    }
+    if (!baseline || baseline == cell || count_samples(run, baseline, STALL) == 0)
+        return sentence("-");
+    if (column == STALL_P99_ADDED)
+        return describe_p99_added(run, cell, baseline);
+    struct estimate added = estimate_difference(run, cell, baseline, STALL);
+    return describe_added(&added);
+}
+
+static char *describe_after(const struct run *run, const struct cell *cell,
+                            const struct cell *baseline, size_t column) {
+    static const enum figure figures[] = {AFTER_FAULTS, AFTER_TIME, PAGE_TABLES,
+                                          PEAK,         TEARDOWN,   SWITCHES};
+    (void)baseline;
+    if (figures[column] == SWITCHES && count_samples(run, cell, SWITCHES) > 0)
+        return sentence("%s + %s", label_figure(SWITCHES, median(run, cell, SWITCHES)).text,
+                        label_figure(PREEMPTIONS, median(run, cell, PREEMPTIONS)).text);
+    return sentence("%s", label_figure(figures[column], median(run, cell, figures[column])).text);
+}
+
+static const char *const stall_heads[] = {"stall", "p99",     "added",  "p99 added",
+                                          "busy",  "waiting", "blocked"};
+static const char *const after_heads[] = {"faults", "time",     "page tables",
+                                          "memory", "teardown", "switches"};
+
+static const struct kind stalls = {
+    .figure = STALL,
+    .title = "How long others stood still",
+    .detail =
+        "The longest stall of the victim in each sample: medians, p99, and what is added to "
+        "those without a spawn (null); busy, waiting for a CPU, blocked: medians of its parts",
+    .columns = sizeof stall_heads / sizeof *stall_heads,
+    .heads = stall_heads,
+    .describe = describe_stall,
+};
+
+static const struct kind aftermath = {
+    .figure = AFTER_TIME,
+    .title = "What comes after",
+    .detail = "The parent writes all its memory once more: page faults and time; page tables and "
+              "memory of parent and child together; teardown: from the child's last instruction "
+              "until it is reaped; context switches of the caller in call and reaping, voluntary "
+              "and not: medians",
+    .columns = sizeof after_heads / sizeof *after_heads,
+    .heads = after_heads,
+    .describe = describe_after,
+};
+
+static void fill_row(struct table *table, size_t row, const struct run *run,
+                     const struct cell *cell, const struct kind *kind) {
+    const struct cell *baseline = find_baseline(run, cell);
+    table_set(table, row, 0, cell->axes.strategy);
+    for (size_t i = 0; i < kind->columns; i++) {
+        char *text = kind->describe(run, cell, baseline, i);
+        table_set(table, row, i + 1, text);
+        free(text);
+    }
+}
+
+/* The strategies at the place of a cell, in their order in the run. */
+static void show_place(const struct run *run, const struct cell *first, const struct kind *kind,
+                       const char *detail, show_table *show, void *to) {
+    struct medians medians = {.table = table_new(run->cell_count + 1, kind->columns + 1)};
+    size_t rows = 1;
+    table_set(medians.table, 0, 0, "");
+    for (size_t i = 0; i < kind->columns; i++)
+        table_set(medians.table, 0, i + 1, kind->heads[i]);
+    for (const struct cell *cell = first; cell < run->cells + run->cell_count; cell++)
+        if (belongs(run, cell, kind) && same_block(first, cell))
+            fill_row(medians.table, rows++, run, cell, kind);
+    medians.table->rows = rows;
+    char *more = describe_more(&first->axes), *gap = describe_gap(first->axes.gap, "spawns");
+    char *title = sentence("%s %s: %s, %s", kind->title, label_at(first->axes.rss).text, more, gap);
+    show(&(struct shown){.title = title, .detail = detail, .medians = &medians}, to);
+    free(title);
+    free(gap);
+    free(more);
+    medians_free(&medians);
+}
+
+static bool is_first(const struct run *run, const struct cell *cell, const struct kind *kind) {
+    for (const struct cell *other = run->cells; other < cell; other++)
+        if (belongs(run, other, kind) && same_block(other, cell))
+            return false;
+    return belongs(run, cell, kind);
+}
+
+static bool has_kind(const struct run *run, const struct kind *kind) {
+    bool has = false;
+    for (size_t i = 0; i < run->cell_count && !has; i++)
+        has = belongs(run, &run->cells[i], kind);
+    return has;
+}
+
+static void show_kind(const struct run *run, const struct kind *kind, show_table *show, void *to) {
+    const char *detail = kind->detail; /* said once */
+    for (size_t i = 0; i < run->cell_count; i++)
+        if (is_first(run, &run->cells[i], kind)) {
+            show_place(run, &run->cells[i], kind, detail, show, to);
+            detail = NULL;
+        }
+}
+
+bool has_stalls(const struct run *run) {
+    return has_kind(run, &stalls);
+}
+
+void show_stalls(const struct run *run, show_table *show, void *to) {
+    show_kind(run, &stalls, show, to);
+}
+
+bool has_aftermath(const struct run *run) {
+    return has_kind(run, &aftermath);
+}
+
+void show_aftermath(const struct run *run, show_table *show, void *to) {
+    show_kind(run, &aftermath, show, to);
+}
