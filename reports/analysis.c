@@ -86,16 +86,6 @@ struct estimate estimate_figure(const struct run *run, const struct cell *cell,
     return estimate(by_round(run, cell, figure, 0.5), run->rounds);
 }
 
-struct estimate estimate_ratio(const struct run *run, const struct cell *cell,
-                               const struct cell *over, enum figure figure) {
-    double *values = by_round(run, cell, figure, 0.5);
-    double *divisors = by_round(run, over, figure, 0.5);
-    for (size_t round = 0; round < run->rounds; round++)
-        values[round] /= divisors[round];
-    free(divisors);
-    return estimate(values, run->rounds);
-}
-
 struct estimate estimate_difference(const struct run *run, const struct cell *cell,
                                     const struct cell *less, enum figure figure) {
     double *values = by_round(run, cell, figure, 0.5);
@@ -157,36 +147,42 @@ size_t count_samples(const struct run *run, const struct cell *cell, enum figure
     return count;
 }
 
-/* All samples of the cell; the rounds are numbered without those that have none. */
-static struct observation *pool(const struct run *run, const struct cell *cell, enum figure figure,
-                                size_t *rounds) {
-    size_t total = count_samples(run, cell, figure), count = 0;
-    struct observation *pooled = must(calloc(total + 1, sizeof *pooled));
-    *rounds = 0;
+struct pool {
+    size_t count, rounds;
+    struct observation *values;
+};
+
+/* All samples of the cell in rounds that have some of it and of the other; these are numbered. */
+static struct pool pool(const struct run *run, const struct cell *cell, const struct cell *other,
+                        enum figure figure) {
+    struct pool all = {.count = 0};
+    all.values = must(calloc(count_samples(run, cell, figure) + 1, sizeof *all.values));
     for (size_t round = 0; round < run->rounds; round++) {
         const struct samples *samples = &cell->rounds[round].figures[figure];
+        if (samples->count == 0 || other->rounds[round].figures[figure].count == 0)
+            continue;
         for (size_t i = 0; i < samples->count; i++)
-            pooled[count++] = (struct observation){.value = samples->ns[i], .round = *rounds};
-        *rounds += samples->count > 0;
+            all.values[all.count++] =
+                (struct observation){.value = samples->ns[i], .round = all.rounds};
+        all.rounds++;
     }
-    return pooled;
+    return all;
 }
 
-static double pooled_quantile(const struct observation *pooled, size_t count, double p) {
-    double *values = must(malloc((count + 1) * sizeof *values));
-    for (size_t i = 0; i < count; i++)
-        values[i] = pooled[i].value;
-    double value = quantile(values, count, p);
+static double pooled_quantile(const struct pool *all, double p) {
+    double *values = must(malloc((all->count + 1) * sizeof *values));
+    for (size_t i = 0; i < all->count; i++)
+        values[i] = all->values[i].value;
+    double value = quantile(values, all->count, p);
     free(values);
     return value;
 }
 
 struct tail tail(const struct run *run, const struct cell *cell, enum figure figure, double p) {
-    size_t count = count_samples(run, cell, figure), rounds;
-    bool enough = enough_for(count, p);
-    struct observation *pooled = pool(run, cell, figure, &rounds);
-    double ns = pooled_quantile(pooled, count, enough ? p : 1);
-    free(pooled);
+    struct pool all = pool(run, cell, cell, figure);
+    bool enough = enough_for(all.count, p);
+    double ns = pooled_quantile(&all, enough ? p : 1);
+    free(all.values);
     return (struct tail){.ns = ns, .is_maximum = !enough};
 }
 
@@ -204,13 +200,42 @@ struct estimate estimate_percentile(const struct run *run, const struct cell *ce
                                     enum figure figure, double p) {
     if (p <= 0.5 || enough_each_round(run, cell, figure, p))
         return estimate(by_round(run, cell, figure, p), run->rounds);
-    size_t count = count_samples(run, cell, figure);
-    struct estimate result;
-    struct observation *pooled = pool(run, cell, figure, &result.rounds);
-    result.value = pooled_quantile(pooled, count, p);
-    result.ci = result.rounds < 2 ? (struct interval){NAN, NAN}
-                                  : bootstrap(pooled, count, result.rounds, p);
-    free(pooled);
+    struct pool all = pool(run, cell, cell, figure);
+    struct estimate result = {.rounds = all.rounds, .value = pooled_quantile(&all, p)};
+    result.ci = all.rounds < 2 ? (struct interval){NAN, NAN}
+                               : bootstrap(all.values, all.count, all.rounds, p);
+    free(all.values);
+    return result;
+}
+
+static struct estimate ratio_by_round(const struct run *run, const struct cell *cell,
+                                      const struct cell *over, enum figure figure, double p) {
+    double *values = by_round(run, cell, figure, p);
+    double *divisors = by_round(run, over, figure, p);
+    for (size_t round = 0; round < run->rounds; round++)
+        values[round] /= divisors[round];
+    free(divisors);
+    return estimate(values, run->rounds);
+}
+
+struct estimate estimate_ratio(const struct run *run, const struct cell *cell,
+                               const struct cell *over, enum figure figure) {
+    return ratio_by_round(run, cell, over, figure, 0.5);
+}
+
+struct estimate estimate_percentile_ratio(const struct run *run, const struct cell *cell,
+                                          const struct cell *over, enum figure figure, double p) {
+    if (p <= 0.5 ||
+        (enough_each_round(run, cell, figure, p) && enough_each_round(run, over, figure, p)))
+        return ratio_by_round(run, cell, over, figure, p);
+    struct pool all = pool(run, cell, over, figure), others = pool(run, over, cell, figure);
+    struct estimate result = {.rounds = all.rounds,
+                              .value = pooled_quantile(&all, p) / pooled_quantile(&others, p)};
+    result.ci = all.rounds < 2 ? (struct interval){NAN, NAN}
+                               : bootstrap_ratio(all.values, all.count, others.values, others.count,
+                                                 all.rounds, p);
+    free(all.values);
+    free(others.values);
     return result;
 }
 

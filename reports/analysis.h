@@ -109,6 +109,13 @@ struct tail tail(const struct run *run, const struct cell *cell, enum figure fig
 struct estimate estimate_percentile(const struct run *run, const struct cell *cell,
                                     enum figure figure, double p);
 
+/*
+ * A percentile of one cell over that of another: of each round where each has samples enough, else
+ * of the samples of all rounds that measured both together, and the rounds are resampled for both.
+ */
+struct estimate estimate_percentile_ratio(const struct run *run, const struct cell *cell,
+                                          const struct cell *over, enum figure figure, double p);
+
 struct noise noise(const struct run *run);
 size_t count_disturbed(const struct run *run);                       /* of its blocks */
 size_t count_rounds(const struct run *run, const struct cell *cell); /* that measured the cell */

@@ -54,8 +54,8 @@ static bool read_percentile(struct source *source, const json_t *object, struct 
     bound->percentile = 50;
     if (!json_object_get(object, "percentile"))
         return true;
-    if (bound->kind != VALUE)
-        return refuse(source, "`percentile` goes with the kind `value` only");
+    if (bound->kind != VALUE && bound->kind != RATIO)
+        return refuse(source, "`percentile` goes with the kinds `value` and `ratio` only");
     return field_number(source, object, "percentile", &bound->percentile) &&
            (bound->percentile < 100 || refuse(source, "`percentile` is not below 100"));
 }

@@ -47,9 +47,9 @@ static char *lacks_growth(const struct run *run, char *strategy, enum figure fig
     return slope.rounds ? NULL : sentence("the run does not measure %s at two sizes", strategy);
 }
 
-static char *lacks_samples(const struct run *run, const struct bound *bound) {
+static char *lacks_samples(const struct run *run, const struct bound *bound, const char *cell) {
     double p = bound->percentile / 100;
-    size_t count = count_samples(run, run_cell(run, bound->of), bound->figure);
+    size_t count = count_samples(run, run_cell(run, cell), bound->figure);
     if (p <= 0.5 || enough_for(count, p))
         return NULL;
     return sentence("%zu samples are too few for p%g", count, bound->percentile);
@@ -67,8 +67,10 @@ static char *lacks(const struct run *run, const struct bound *bound) {
     char *why = lacks_one(run, bound, bound->of);
     if (!why && bound->over)
         why = lacks_one(run, bound, bound->over);
-    if (!why && bound->kind == VALUE)
-        why = lacks_samples(run, bound);
+    if (!why && (bound->kind == VALUE || bound->kind == RATIO))
+        why = lacks_samples(run, bound, bound->of);
+    if (!why && bound->kind == RATIO)
+        why = lacks_samples(run, bound, bound->over);
     return why;
 }
 
@@ -99,8 +101,8 @@ static struct estimate estimate_for(const struct run *run, const struct bound *b
         return estimate_rates(run, run_cell(run, bound->of), run_cell(run, bound->over),
                               bound->figure);
     case RATIO:
-        return estimate_ratio(run, run_cell(run, bound->of), run_cell(run, bound->over),
-                              bound->figure);
+        return estimate_percentile_ratio(run, run_cell(run, bound->of), run_cell(run, bound->over),
+                                         bound->figure, bound->percentile / 100);
     case SLOPE:
         if (bound->along)
             return estimate_slope_along(run, bound->along, run_cell(run, bound->of), bound->figure);

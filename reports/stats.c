@@ -173,6 +173,26 @@ struct interval bootstrap(struct observation *values, size_t count, size_t round
     return interval;
 }
 
+struct interval bootstrap_ratio(struct observation *values, size_t count,
+                                struct observation *others, size_t other_count, size_t rounds,
+                                double p) {
+    if (count == 0 || other_count == 0)
+        return (struct interval){NAN, NAN};
+    double *ratios = must(malloc(RESAMPLES * sizeof *ratios));
+    double *divisors = must(malloc(RESAMPLES * sizeof *divisors));
+    qsort(values, count, sizeof *values, by_value);
+    qsort(others, other_count, sizeof *others, by_value);
+    resample(values, count, rounds, p, ratios);
+    resample(others, other_count, rounds, p, divisors);
+    for (size_t i = 0; i < RESAMPLES; i++)
+        ratios[i] /= divisors[i];
+    free(divisors);
+    struct interval interval = {settled_quantile(ratios, RESAMPLES, 0.025),
+                                settled_quantile(ratios, RESAMPLES, 0.975)};
+    free(ratios);
+    return interval;
+}
+
 struct line fit_line(const double *x, const double *y, size_t count) {
     double mean_x = 0, mean_y = 0, spread = 0, together = 0;
     for (size_t i = 0; i < count; i++) {

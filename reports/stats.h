@@ -27,6 +27,12 @@ double quantile(const double *values, size_t count, double p);
  */
 struct interval bootstrap(struct observation *values, size_t count, size_t rounds, double p);
 
+/* The same of how often such a quantile is that of others, over the same rounds: each resample
+ * draws them for both. Sorts the values of both. */
+struct interval bootstrap_ratio(struct observation *values, size_t count,
+                                struct observation *others, size_t other_count, size_t rounds,
+                                double p);
+
 /* Least squares; NaN when the points do not have two different x. */
 struct line fit_line(const double *x, const double *y, size_t count);
 

@@ -26,7 +26,7 @@ del(.bounds)|`bounds` is missing
 .bounds[14].per = 0|bound 15: `per` is not above 0
 .bounds[18].over = "x"|bound 19: `over` does not go with the kind `value`
 .bounds[0].figure = 5|bound 1: `figure` is not a text
-.bounds[0].percentile = 99|bound 1: `percentile` goes with the kind `value` only
+.bounds[14].percentile = 99|bound 15: `percentile` goes with the kinds `value` and `ratio` only
 .bounds[19].percentile = 100|bound 20: `percentile` is not below 100
 .bounds[0].over = null|bound 1: `over` is not a text
 .bounds[0].at_least = 1|bound 1: `at_most` and `at_least` exclude each other
@@ -97,6 +97,29 @@ values() {
     run "$report" --bounds "$BATS_TEST_TMPDIR/least.json" standard.jsonl
     [ "$status" -eq 5 ]
     [[ $output == *"paced-clone3 "*" missed "*"paced-posix_spawn "*" holds "*"start-call "*" undecided "* ]]
+}
+
+@test "ratios of a percentile: by round where the rounds have the samples, else of all together" {
+    bound='{id: "x", kind: "ratio", figure: "stall", percentile: 99, of: "spawn/vfork/rss:1GiB", over: "spawn/vfork"}'
+    # stalls N K: a run of ten rounds of N samples a cell: 1 us each but the last K, which take 100 us, or 50 where there is no memory.
+    stalls() {
+        jq -c --argjson n "$1" --argjson k "$2" 'select(.kind != "cell" or (.cell | test("^spawn/vfork(/rss:1GiB)?$")))
+            | if .kind == "cell" then
+            (if .cell == "spawn/vfork" then 50000 else 100000 end) as $long
+            | .stall = [range($n) | if . < $n - $k then 1000 else $long end]
+            | .call = .stall | .total = .stall | .cpu = .stall | del(.ready) else . end' axes.jsonl >"$BATS_TEST_TMPDIR/stalls"
+    }
+    stalls 500 10
+    run -0 values "$bound | .at_most = 2" "$BATS_TEST_TMPDIR/stalls"
+    [[ $output == *" x  holds  "*" 2.000  2.000 to 2.000 "* ]]
+    stalls 60 1 # 600 together
+    run -0 values "$bound | .at_most = 2" "$BATS_TEST_TMPDIR/stalls"
+    [[ $output == *" x  holds  "*" 2.000  2.000 to 2.000 "* ]]
+    run -5 values "$bound | .at_most = 1.9" "$BATS_TEST_TMPDIR/stalls"
+    [[ $output == *" x  missed  "* ]]
+    stalls 40 1
+    run -0 values "$bound | .at_most = 2" "$BATS_TEST_TMPDIR/stalls"
+    [[ $output == *"undecided"*"400 samples are too few for p99"* ]]
 }
 
 @test "a percentile that the samples cannot tell is undecided" {

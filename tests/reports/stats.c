@@ -76,6 +76,22 @@ static void bootstrap_repeats_itself(void **state) {
 }
 
 /* Too many rounds for the quick way: both must draw the same. */
+/* The same rounds of both: what is twice the other in each is so in every resample. */
+static void ratios_draw_the_same_rounds(void **state) {
+    (void)state;
+    struct observation values[60], others[90];
+    for (size_t i = 0; i < 60; i++)
+        values[i] = (struct observation){.value = 2 * (double)(1 + i / 6), .round = i / 6};
+    for (size_t i = 0; i < 90; i++)
+        others[i] = (struct observation){.value = (double)(1 + i / 9), .round = i / 9};
+    struct interval twice = bootstrap_ratio(values, 60, others, 90, 10, 0);
+    assert_true(twice.low == 2 && twice.high == 2);
+    struct interval widest = bootstrap_ratio(values, 60, others, 90, 10, 0.99);
+    assert_true(widest.low <= 2 && widest.high >= 2 && widest.high < 2.5);
+    assert_true(isnan(bootstrap_ratio(values, 0, others, 90, 10, 0.5).low));
+    assert_true(isnan(bootstrap_ratio(values, 60, others, 0, 10, 0.5).high));
+}
+
 static void many_rounds_are_drawn_alike(void **state) {
     (void)state;
     struct observation one[100], two[200];
@@ -176,6 +192,7 @@ int main(void) {
         cmocka_unit_test(no_line_through_one_x),
         cmocka_unit_test(intervals_are_of_the_exact_distribution),
         cmocka_unit_test(bootstrap_repeats_itself),
+        cmocka_unit_test(ratios_draw_the_same_rounds),
         cmocka_unit_test(many_rounds_are_drawn_alike),
         cmocka_unit_test(what_a_line_explains),
         cmocka_unit_test(shifts_of_pairs),
