@@ -23,6 +23,8 @@ load pages
     "$report" -f json off.jsonl | jq -e '[.cells[] | select(.name | test("simulated")) | .measured == 0 and .figures == {}] | all and length == 6'
 }
 
+@test "a run with victims and with what comes after, in every format" { golden others 0; }
+
 @test "a run of captures alone has them in its table, and nothing to compare" {
     jq -c 'if .kind == "run" then .cells |= map(select(.name | test("capture|null")))
         elif .cell // "" | test("spawn/[vf]") then empty else . end' captures.jsonl >alone.jsonl
