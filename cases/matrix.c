@@ -22,7 +22,7 @@ static unsigned discards_of(const struct cell *cell) {
     if (cell->commands > 1)
         return 0; /* the first are few among so many */
     if (cell->after != AFTER_NONE)
-        return 1;
+        return 0; /* what it looks at is long after what was left behind */
     if (cell->strategy->copies && cell->ballast.rss > HUGE_PARENT)
         return 1;
     return cell->gap_ns == 0 && !cell->strategy->copies ? 60 : 5;

@@ -7,6 +7,7 @@
 #include "allowed.h"
 #include "choose.h"
 #include "memory.h"
+#include "sample.h"
 #include "units.h"
 
 static double gib(uint64_t bytes) {
@@ -20,7 +21,7 @@ static const char *s(double n) {
 /* One spawn until it is reaped. */
 static double spawn_seconds(const struct cell *cell) {
     if (!strategy_starts(cell->strategy))
-        return 0;
+        return cell->victim ? NULL_WINDOW_NS / 1e9 : 0;
     double closing = 0.00000004 * (double)cell->fds;      /* at exec */
     double waiting = cell->load == LOAD_IDLE ? 0 : 0.004; /* for a CPU */
     return closing + waiting +
