@@ -73,7 +73,7 @@ lines() { printf '%s\n' "$@" | sort; }
 
 @test "targets and files" {
     touch 'a file' dump
-    diff <(offers bench --target '') <(lines tiny silent static dynamic script mebibyte 'a file' dump)
+    diff <(offers bench --target '') <(lines tiny silent static dynamic script mebibyte waiter 'a file' dump)
     diff <(offers bench --target d) <(lines dynamic dump)
     diff <(offers bench -o '') <(lines 'a file' dump)
     diff <(offers bench --resume = du) <(lines dump)

@@ -37,15 +37,18 @@ _forkless_words() { mapfile -t COMPREPLY < <(compgen -W "$1" -- "$cur"); }
 _forkless_bench() {
     case $previous in
     -o | --output | --resume) _forkless_files "" ;;
-    --strategy) _forkless_list "fork vfork posix_spawn posix_spawn_read clone3 forkless_run forkless_spawn forkless_start forkless_batch forkless_batch_thread floor_vfork floor_vm limit limit_pinned server" ;;
+    --strategy) _forkless_list "fork vfork posix_spawn posix_spawn_read clone3 fork_only forkless_run forkless_spawn forkless_start forkless_batch forkless_batch_thread floor_vfork floor_vm limit limit_pinned server" ;;
     --pages) _forkless_list "4k thp hugetlb shared heap simulated" ;;
     --between) _forkless_list "work touch sleep" ;;
     --pin) _forkless_list "none caller" ;;
     --load) _forkless_list "idle others all" ;;
     --memory) _forkless_list "idle rewritten dontfork" ;;
+    --victim) _forkless_list "none spinner faulter ticker" ;;
+    --place) _forkless_list "free beside away" ;;
+    --after) _forkless_list "none living gone" ;;
     --attributes) _forkless_list "$(_forkless_attributes "$program")" ;;
     --target)
-        _forkless_list "tiny silent static dynamic script mebibyte"
+        _forkless_list "tiny silent static dynamic script mebibyte waiter"
         _forkless_files ""
         ;;
     -r | --rounds | -s | --seed | -f | --filter | --rss | --mappings | --threads | --gap | --at-once | --commands | --fds | --spawners | --samples | -d | --deadline) ;;
