@@ -80,9 +80,9 @@ without_trees() {
 }
 
 @test "each target works" {
-    diff <(ls "$prefix/$PROGRAM_FOLDER/targets") <(printf '%s\n' dynamic mebibyte script silent static tiny)
+    diff <(ls "$prefix/$PROGRAM_FOLDER/targets") <(printf '%s\n' dynamic mebibyte script silent static tiny waiter)
     for target in "$prefix/$PROGRAM_FOLDER"/targets/*; do
-        run -42 "$target"
+        run -42 "$target" </dev/null
     done
 }
 

@@ -22,7 +22,12 @@ static struct seen {
     int error; /* of the first that failed; 0: none */
 } seen;
 
+/* After a failure some may run still: none is left behind. */
 static void end(void) {
+    if (batch && seen.error < 0) {
+        forkless_batch_cancel(batch);
+        forkless_batch_wait(batch, FORKLESS_NEVER);
+    }
     forkless_batch_free(batch);
     batch = NULL;
 }

@@ -136,7 +136,7 @@ wrong() {
         -o run.jsonl 2>/dev/null
     sane
     run -0 "$FORKLESS_REPORT" run.jsonl
-    [[ $output == *"at 2 MiB, pages shared: medians"* && $output == *"at 4 MiB, pages shared, memory rewritten: medians"* ]]
+    [[ $output == *"at 2 MiB by pages: medians"* && $output == *"at 4 MiB, pages shared, memory rewritten: medians"* ]]
     for format in html markdown csv json google-benchmark; do
         "$FORKLESS_REPORT" -f $format run.jsonl 2>/dev/null | grep -q 'pages.*shared'
     done

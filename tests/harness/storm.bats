@@ -90,5 +90,5 @@ print(-faults("10") + faults("110"))' "$storm" "$1"
     refused 2 "there is no strategy 'frok'; did you mean fork?" frok 1
     refused 2 "'1x' is not a whole number from 0 to 1000000" fork 1x
     refused 2 "'-1' is not a whole number from 0 to 1000000" fork -1
-    refused 2 "there is no target 'huge', but tiny, silent, static, dynamic, mebibyte, or a path with a slash" fork 1 huge
+    refused 2 "there is no target 'huge', but tiny, silent, static, dynamic, script, mebibyte, waiter, or a path with a slash" fork 1 huge
 }
