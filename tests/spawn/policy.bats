@@ -8,7 +8,7 @@ policy=$FORKLESS_SOURCE/spawn/policy.h
 
 setup() {
     cd "$BATS_TEST_TMPDIR" || exit
-    run=$(grep -oE 'results/reference/[^:]*\.jsonl' "$policy")
+    run=$(grep -m 1 -oE 'results/reference/[^:]*\.jsonl' "$policy")
 }
 
 choose() {
@@ -31,6 +31,18 @@ choose() {
     grep '^#define FL_START_MECHANISM FORKLESS_CLONE3_VFORK$' policy.h
 }
 
+@test "other figures choose another number at once" {
+    batches=$FORKLESS_SOURCE/$(grep -oE 'results/reference/.*-batches\.jsonl' "$policy")
+    jq -c 'if .cell == "batch/forkless_batch/rss:1GiB/at_once:2/commands:1000" then .total |= map(. * 2) else . end' "$batches" >slower.jsonl
+    choose -o policy.h "$FORKLESS_SOURCE/$run" slower.jsonl
+    grep '^#define FL_AT_ONCE_PER_CPU 2$' policy.h
+    jq -c 'if .kind == "run" then .cells |= map(select(.strategy != "forkless_batch")) elif .cell // "" | test("forkless_batch/") then empty else . end' \
+        "$batches" >without.jsonl
+    rm policy.h
+    run -4 choose -o policy.h "$FORKLESS_SOURCE/$run" without.jsonl
+    [ ! -e policy.h ]
+}
+
 @test "a run without the figures writes nothing" {
     run -4 choose -o policy.h "$FORKLESS_SOURCE/tests/reports/runs/one-round.jsonl"
     grep 'are not measured at 1 GiB' said
@@ -40,7 +52,7 @@ choose() {
 @test "a bad file, and bad usage" {
     echo nonsense >bad
     run -2 choose -o policy.h bad
-    run -2 choose -o policy.h one two
+    run -2 choose -o policy.h one two three
     run -2 choose --what
     [ ! -e policy.h ]
 }
