@@ -165,7 +165,7 @@ static void one_fault(int which) {
 }
 
 static void each_fault(enum forkless_batch_mode mode) {
-    which_mode = mode;
+    which_mode = (int)mode;
     for (int i = 0; i < (int)(sizeof faults / sizeof *faults); i++)
         in_process(one_fault, i);
 }
