@@ -190,6 +190,9 @@ int forkless_batch_add(forkless_batch *b, const forkless_command *command,
     if (!task)
         return end(u, -ENOMEM);
     task->host = host;
+    int index;
+    if (command->code == 0)
+        fl_command_prepare(task->command, &index); /* its answer says what fails */
     b->next_index++;
     fl_batch_put(b, task, b->youngest);
     return end(u, 0);
@@ -200,7 +203,8 @@ int forkless_batch_add(forkless_batch *b, const forkless_command *command,
 /* What is cancelled, or would not be started, keeps its answer. */
 static bool may_split(const forkless_batch *b, const struct fl_task *task) {
     return task->splits && !b->freed && task->index >= b->cancelled &&
-           fl_left(b->launcher.deadline) > 0;
+           fl_left(b->launcher.deadline) > 0 &&
+           (task->options.deadline_ns == 0 || fl_left(task->options.deadline_ns) > 0);
 }
 
 static void collect(forkless_batch *b) {
@@ -255,7 +259,7 @@ static void destroy(forkless_batch *b) {
     while (b->oldest) {
         struct fl_task *task = b->oldest;
         forkless_child_free(task->child);
-        if (task->over && task->answered == FORKLESS_RAN)
+        if (task->answered == FORKLESS_RAN)
             forkless_result_free(&task->result);
         end_task(b, task);
     }
@@ -292,7 +296,7 @@ static int turn(forkless_batch *b) {
 static void look(forkless_batch *b, int64_t ns) {
     struct pollfd news = {.fd = b->thread.news, .events = POLLIN};
     if (b->mode == FORKLESS_DIRECT)
-        fl_launcher_look(&b->launcher, ns);
+        fl_launcher_look(&b->launcher, b->launcher.over.first ? 0 : ns);
     else
         fl_look(&news, 1, ns);
 }

@@ -85,6 +85,7 @@ static void sleep_well(forkless_batch *b) {
 static void *launch(void *batch) {
     forkless_batch *b = batch;
     while (!atomic_load(&b->thread.stops)) {
+        atomic_store(&b->launcher.asked, false);
         take_over(b);
         fl_launcher_launch(&b->launcher);
         hand_back(b);
@@ -106,6 +107,8 @@ static int create(forkless_batch *b) {
     sigfillset(&all);
     pthread_sigmask(SIG_SETMASK, &all, &before);
     code = pthread_create(&b->thread.id, &attributes, launch, b);
+    if (code == EINVAL) /* the host's thread-local storage alone is larger */
+        code = pthread_create(&b->thread.id, NULL, launch, b);
     pthread_sigmask(SIG_SETMASK, &before, NULL);
     pthread_attr_destroy(&attributes);
     return -code;
@@ -114,6 +117,7 @@ static int create(forkless_batch *b) {
 static void close_events(struct fl_thread *t) {
     fl_close(t->wake);
     fl_close(t->news);
+    t->wake = t->news = -1;
 }
 
 int fl_thread_begin(forkless_batch *b) {
@@ -134,6 +138,7 @@ int fl_thread_begin(forkless_batch *b) {
 
 void fl_thread_end(forkless_batch *b) {
     atomic_store(&b->thread.stops, true);
+    atomic_store(&b->launcher.asked, true);
     tell(b->thread.wake);
     pthread_join(b->thread.id, NULL);
     close_events(&b->thread);
@@ -153,5 +158,6 @@ struct fl_tasks fl_thread_take(forkless_batch *b) {
 
 void fl_thread_cancel(forkless_batch *b, size_t below) {
     atomic_store(&b->thread.cancelled, below);
+    atomic_store(&b->launcher.asked, true);
     tell(b->thread.wake);
 }

@@ -727,6 +727,7 @@ typedef struct forkless_batch_options {
  * batch: a child gets from it what it would get from the calling thread (affinity, nice value, ...,
  * and with forkless_command_mask(NULL) a mask of all signals), one that is bound to it
  * (forkless_command_death_signal()) ends with the batch, and the slow-start hook is called in it.
+ * That hook may not use the batch.
  *
  * -EINVAL: no such mode, a negative each_ns, `reserved` is not 0. -ENOMEM. -EMFILE, -ENFILE.
  * -EAGAIN: no thread.
@@ -736,15 +737,17 @@ int forkless_batch_new(forkless_batch **out, const forkless_batch_options *optio
 /*
  * One command more, which waits for its turn: nothing is started here. It is run as by
  * forkless_run() (NULL: a zeroed one, so both its outputs are captured), with the earliest of its
- * own deadline and the batch's. One that is neither fed nor captured costs least. The command may
- * be freed at once; options and override are copied, and the input is not: it stays until the
- * answer.
+ * own deadline and the batch's. One that is neither fed nor captured costs least. The command is
+ * fixed, as by its first use, and may be freed at once; options and override are copied, and the
+ * input is not: it stays until the answer, and so do the descriptors that command and override
+ * name.
  *
  * What is wrong with the command or its options comes with its answer, as forkless_run() would have
  * told it: each add is answered once. A command that cannot be started for want of something that
  * may come back (-EAGAIN of a limit of processes, -ENOMEM, -EMFILE, -ENFILE) is held back and tried
  * again when another has ended, or after some milliseconds; where none of the batch runs and that
- * has lasted for a second it fails, and those behind it are not waited for so long.
+ * has lasted for a second it fails, and those behind it are not waited for so long. Meanwhile it
+ * holds back those behind it, also when the want is its own (a full cgroup).
  *
  * -EINVAL: no command. -ENOMEM. -ECHILD: the batch was made by another process, before a fork; so
  * all that take a batch.
@@ -804,7 +807,8 @@ typedef struct forkless_pack_options {
  * Adds as few commands as fit, each with some of these `count` arguments behind its own, in their
  * order. What fits is what the kernel allows for arguments and environment, pointers and the
  * program's path among it; of a stack that is limited to less than 256 KiB, half. Each argument is
- * answered once: `first` and `count` of the answer say for which it stands. All have the `index`
+ * answered once (what a script's interpreter adds is not reckoned with: with `whole` that fails):
+ * `first` and `count` of the answer say for which it stands. All have the `index`
  * and `host` of this call.
  *
  * A command with more than one argument that fails (a status that is not 0, a signal, its own

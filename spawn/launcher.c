@@ -188,6 +188,10 @@ static void make_run(struct fl_launcher *l, struct fl_task *task) {
 }
 
 static void end(struct fl_launcher *l, struct fl_task *task) {
+    if (!task->child->run && has_ended(task)) { /* of itself, before */
+        finish(l, task);
+        return;
+    }
     task->cancelled = true;
     task->deadline = FORKLESS_NEVER;
     if (!task->child->run)
@@ -259,7 +263,7 @@ void fl_launcher_look(struct fl_launcher *l, int64_t ns) {
 /* ---- those that wait ---- */
 
 static bool is_held(const struct fl_launcher *l) {
-    return l->held && fl_left(l->retry) > 0;
+    return l->held && l->waiting.first && fl_left(l->retry) > 0;
 }
 
 bool fl_launcher_has_room(const struct fl_launcher *l) {
@@ -338,6 +342,10 @@ static void launch_one(struct fl_launcher *l, struct fl_task *task) {
         return;
     }
     int rc = begin(l, task, &error);
+    if (rc == -ETIMEDOUT && error.step == FORKLESS_STEP_ARGUMENT) { /* it has passed just now */
+        refuse(l, task, rc);
+        return;
+    }
     if (rc < 0 && may_pass(&error) && hold_back(l, task))
         return;
     l->held = false;
@@ -353,9 +361,11 @@ static void launch_one(struct fl_launcher *l, struct fl_task *task) {
 }
 
 void fl_launcher_launch(struct fl_launcher *l) {
-    while (l->waiting.first && fl_left(l->deadline) == 0)
+    while (l->waiting.first && fl_left(l->deadline) == 0) {
+        l->gives_up = 0;
         refuse(l, fl_tasks_take(&l->waiting), -ETIMEDOUT);
-    while (l->waiting.first && fl_launcher_has_room(l))
+    }
+    while (l->waiting.first && fl_launcher_has_room(l) && !atomic_load(&l->asked))
         launch_one(l, fl_tasks_take(&l->waiting));
 }
 
@@ -365,7 +375,10 @@ void fl_launcher_cancel(struct fl_launcher *l, size_t below) {
     l->waiting = (struct fl_tasks){0};
     for (struct fl_task *task; (task = fl_tasks_take(&waiting));)
         fl_launcher_add(l, task);
-    for (struct fl_task *task = l->running; task; task = task->next)
+    l->gives_up = 0;
+    for (struct fl_task *task = l->running, *next; task; task = next) {
+        next = task->next;
         if (task->index < below && !task->cancelled)
             end(l, task);
+    }
 }

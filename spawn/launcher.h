@@ -45,11 +45,12 @@ struct fl_launcher {
     struct fl_tasks waiting, over;
     struct fl_task *running;
     _Atomic size_t running_count, held_back;
-    size_t cancelled; /* all below this index are */
-    int64_t due;      /* no task is due before */
-    bool held;        /* one could not be started: none is before one ends, or before */
-    int64_t retry;    /* this */
-    int64_t gives_up; /* when that has lasted long enough; 0: the last one was started */
+    size_t cancelled;  /* all below this index are */
+    atomic_bool asked; /* to stop launching, and to see why */
+    int64_t due;       /* no task is due before */
+    bool held;         /* one could not be started: none is before one ends, or before */
+    int64_t retry;     /* this */
+    int64_t gives_up;  /* when that has lasted long enough; 0: the last one was started */
 };
 
 void fl_tasks_add(struct fl_tasks *, struct fl_task *);

@@ -55,6 +55,10 @@ static struct fl_arguments *copy(const char *const *arguments, size_t count) {
 
 /* ---- how much fits ---- */
 
+static bool is_helped(const forkless_command *c) {
+    return c->helper || c->cgroup >= 0 || c->cgroup_path;
+}
+
 static rlim_t stack_of(const forkless_command *c) {
     struct rlimit own = {.rlim_cur = RLIM_INFINITY};
     getrlimit(RLIMIT_STACK, &own);
@@ -62,7 +66,7 @@ static rlim_t stack_of(const forkless_command *c) {
         if (c->calls[i].step == FORKLESS_STEP_RLIMIT && c->calls[i].index == RLIMIT_STACK) {
             const struct rlimit *set = (const struct rlimit *)c->calls[i].arguments[2];
             /* forkless-exec is executed before it is set */
-            if (!c->helper || set->rlim_cur < own.rlim_cur)
+            if (!is_helped(c) || set->rlim_cur < own.rlim_cur)
                 own = *set;
         }
     return own.rlim_cur;
@@ -104,7 +108,7 @@ static size_t room_of(forkless_command *c, const forkless_run_options *run) {
     used += size_of_strings(c->argv) + size_of_strings(c->envp);
     if (run && run->override && run->override->arguments)
         used += size_of_strings((char *const *)run->override->arguments);
-    if (c->helper || c->cgroup >= 0 || c->cgroup_path)
+    if (is_helped(c))
         used += HELPED;
     return used < limit ? limit - used : 0;
 }
@@ -219,7 +223,7 @@ static bool has_failed(const struct fl_task *task) {
         return task->error.code == -E2BIG && task->error.step == FORKLESS_STEP_EXEC;
     const forkless_status *status = &task->result.status;
     return task->answered == FORKLESS_RAN && status->how != FORKLESS_UNKNOWN &&
-           (status->how == FORKLESS_KILLED || status->code != 0);
+           (status->how == FORKLESS_KILLED || status->code != 0 || task->result.timed_out);
 }
 
 bool fl_pack_split(forkless_batch *b, struct fl_task *task) {

@@ -237,7 +237,7 @@ static void look_for_end(forkless_child *child) {
 
 static void mind_the_time(forkless_child *child, int64_t now) {
     struct fl_run *run = child->run;
-    bool late = now >= run->deadline;
+    bool late = now >= run->deadline && !(run->exited && is_read(run));
     bool too_much = run->limited && run->at_limit == FORKLESS_END && !run->exited;
     if (run->ending == LIVES && (late || too_much)) {
         run->timed_out = late;

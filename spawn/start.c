@@ -44,7 +44,7 @@ static bool joins_a_group(const forkless_command *c) {
 
 static int check(const struct request *r, forkless_error *error) {
     forkless_command *c = r->command;
-    if (!c || (c->freed && !r->more.kept))
+    if (!c || (!r->more.kept && c->freed))
         return fl_error(error, -EINVAL, FORKLESS_STEP_ARGUMENT, -1, NULL);
     if (c->code < 0)
         return fl_error(error, c->code, FORKLESS_STEP_SETTER, c->index, c->setter);
@@ -184,7 +184,7 @@ static int launch(forkless_child *slot, const struct request *r, forkless_error 
 }
 
 static const char *program_of(const struct request *r) {
-    return r->command && (!r->command->freed || r->more.kept) ? r->command->program : NULL;
+    return r->command && (r->more.kept || !r->command->freed) ? r->command->program : NULL;
 }
 
 static int failed(const struct request *r, pid_t pid, const forkless_error *error) {
