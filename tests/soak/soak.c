@@ -147,8 +147,10 @@ static void bring_to_rest(void) {
     for (int64_t end = now_ns() + 2000000000; now_ns() < end; nap_us(1000)) {
         siginfo_t info;
         reap_strays();
-        if (waitid(P_ALL, 0, &info, WEXITED | WNOHANG | WNOWAIT | __WALL) < 0)
+        if (waitid(P_ALL, 0, &info, WEXITED | WNOHANG | WNOWAIT | __WALL) < 0) {
+            MUST(forkless_quiesce(FORKLESS_NEVER) == 0); /* what was given up is then let go of */
             return;
+        }
     }
 }
 
