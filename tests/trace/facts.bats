@@ -38,7 +38,7 @@ load trace
 }
 
 @test "many short processes: each is counted, or lost and told" {
-    total=$((${FORKLESS_TEST_LONG:+98000} + 2000)) # each takes 4 ms where processes are dear
+    total=$((${FORKLESS_TEST_LONG:+95000} + 5000))
     traced -- "$CREATOR" fork-exit "$total"
     lost=$(jq -s '.[-1].lost.records + .[-1].lost.entries' lines)
     seen=$(count true)
