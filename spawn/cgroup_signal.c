@@ -9,6 +9,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -16,10 +17,11 @@
 
 #include "arch/syscall.h"
 #include "cgroup.h"
+#include "clock.h"
 #include "kill.h"
 #include "own.h"
 
-enum { BATCH = 64 };
+enum { BATCH = 64, FREEZE_NS = 100000000 };
 
 struct members {
     pid_t *pids;
@@ -88,6 +90,11 @@ static int note(struct outcome *outcome, pid_t pid, int code) {
     return add(outcome->known, pid);
 }
 
+/* SIGKILL may come twice: a number may be that of a newer one by now. */
+static bool has_it(const struct outcome *outcome, pid_t pid, int signal) {
+    return outcome->known && signal != SIGKILL && has(outcome->known, pid);
+}
+
 /* Where there are no pidfds, by the number that was read a moment ago. */
 static long send(long fd, pid_t pid, int signal) {
     long rc = fd < 0 ? fd : fl_syscall(SYS_pidfd_send_signal, fd, signal, 0, 0, 0);
@@ -104,7 +111,7 @@ static int signal_batch(int folder, const pid_t *pids, size_t count, int signal,
         long code = -ESRCH;
         if (pids[i] == 0) /* of another pid namespace: there to be seen, not to be signalled */
             code = signal == 0 ? 0 : -EPERM;
-        else if (rc == 0 && has(again, pids[i]))
+        else if (rc == 0 && has(again, pids[i]) && !has_it(outcome, pids[i], signal))
             code = send(fds[i], pids[i], signal);
         if (rc == 0)
             rc = note(outcome, pids[i], (int)code);
@@ -151,26 +158,12 @@ static int signal_tree(int folder, int signal, struct outcome *outcome) {
     return rc;
 }
 
-static int signal_all(int folder, int signal, struct outcome *outcome) {
-    int rc = signal_tree(folder, signal, outcome);
+static int told(int rc, const struct outcome *outcome) {
     if (rc < 0)
         return rc;
     if (outcome->code < 0)
         return outcome->code;
     return outcome->reached > 0 ? 0 : -ESRCH;
-}
-
-/* Whoever has a SIGKILL coming makes no child any more: it is over when no new one is found. */
-static int kill_all(int folder, struct outcome *outcome) {
-    struct members known = {0};
-    int rc;
-    outcome->known = &known;
-    do {
-        outcome->fresh = 0;
-        rc = signal_tree(folder, SIGKILL, outcome);
-    } while (rc == 0 && outcome->fresh > 0);
-    free(known.pids);
-    return rc < 0 ? rc : outcome->code;
 }
 
 static bool set_frozen(long fd, bool frozen) {
@@ -189,25 +182,56 @@ static long freeze(int folder) {
     return -1;
 }
 
+/* Whoever is in the middle of a fork is frozen when that is done. One of them may be where the
+ * kernel cannot stop it: not for ever. */
+static void await_frozen(int folder) {
+    char text[256];
+    int64_t deadline = fl_now() + FREEZE_NS, left;
+    long fd = fl_syscall(SYS_openat, folder, (long)"cgroup.events", O_RDONLY | O_CLOEXEC, 0, 0);
+    while (fd >= 0 && (left = fl_left(deadline)) > 0) {
+        long n = fl_syscall(SYS_pread64, fd, (long)text, sizeof text - 1, 0, 0);
+        text[n > 0 ? n : 0] = '\0';
+        if (n <= 0 || strstr(text, "frozen 1"))
+            break;
+        struct pollfd changed = {.fd = (int)fd, .events = POLLPRI};
+        struct timespec timeout = fl_timespec(left);
+        long rc = fl_syscall(SYS_ppoll, (long)&changed, 1, (long)&timeout, 0, 0);
+        if (rc < 0 && rc != -EINTR)
+            break;
+    }
+    fl_close(fd);
+}
+
 /*
- * Not by cgroup.kill: on Linux 6.18 whoever is born in a cgroup that was once killed so is killed
- * at birth, be it hours later. While they are frozen they cannot outrun us with children.
+ * While they are frozen they cannot outrun us with children; nor can who has a SIGKILL coming: it
+ * is over when no new one is found. Not by cgroup.kill: on Linux 6.18 whoever is born in a cgroup
+ * that was once killed so is killed at birth, be it hours later.
  */
-static int kill_frozen(int folder, struct outcome *outcome) {
+static int signal_each(int folder, int signal, struct outcome *outcome) {
+    struct members known = {0};
     long frozen = freeze(folder);
-    int rc = kill_all(folder, outcome);
+    int rc;
+    if (frozen >= 0)
+        await_frozen(folder);
+    outcome->known = &known;
+    do {
+        outcome->fresh = 0;
+        rc = signal_tree(folder, signal, outcome);
+    } while (rc == 0 && outcome->fresh > 0 && (frozen >= 0 || signal == SIGKILL));
     if (frozen >= 0)
         set_frozen(frozen, false);
     fl_close(frozen);
-    return rc;
+    free(known.pids);
+    return told(rc, outcome);
 }
 
 int fl_cgroup_signal(int folder, int signal, pid_t sought, bool *found) {
-    struct outcome asked = {0}, outcome = {.sought = sought};
-    int rc = signal_all(folder, 0, &asked);
-    if (rc == 0)
-        rc = signal == SIGKILL ? kill_frozen(folder, &outcome)
-                               : signal_all(folder, signal, &outcome);
+    struct outcome outcome = {.sought = sought};
+    int rc = told(signal_tree(folder, 0, &outcome), &outcome);
+    if (rc == 0 && signal != 0) {
+        outcome = (struct outcome){.sought = sought};
+        rc = signal_each(folder, signal, &outcome);
+    }
     if (found)
         *found = outcome.found;
     return rc;

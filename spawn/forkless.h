@@ -487,8 +487,9 @@ enum forkless_whom {
  *
  * GROUP also reaches what is left of the group of a child that has ended; -ESRCH: nothing is, or
  * the child has been waited for and the kernel (before 6.9) tells its group from a stranger's no
- * more. What has made a group or session of its own is only reached by CGROUP, where SIGKILL leaves
- * nobody who could fork away. -ESRCH: nobody is in it.
+ * more. What has made a group or session of its own is only reached by CGROUP, which is frozen
+ * meanwhile (version 2, Linux 5.2; waits up to 100 ms for it): nobody can fork away. Where it
+ * cannot be, SIGKILL alone leaves nobody who could. -ESRCH: nobody is in it.
  *
  * -EINVAL: no such signal or `whom`, the child has no group of its own, its command no cgroup; the
  * caller itself is in that (the child gets the signal all the same, the others do not).

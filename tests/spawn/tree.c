@@ -232,7 +232,7 @@ TEST(b66_group_of_a_stranger) {
 
 static char cgroup_path[CGROUP_PATH];
 
-/* Those who have made a session of their own, too. */
+/* Those who have made a session of their own, too, and have still to make children. */
 static const char daemons[] = "setsid sh -c 'sleep 60 & sleep 60' & sleep 60 & printf x; wait";
 
 static void fell_cgroup(int signal, bool by_path, launcher *launch) {
@@ -305,18 +305,19 @@ TEST(b38_cgroup_is_thawed_without_descriptors) {
     cgroup_removed(cgroup_path);
 }
 
-/* Those who make children all the time, while they are killed. */
+/* Those who make children all the time, meanwhile. */
 TEST(b82_cgroup_of_those_who_fork) {
     int folder = cgroup_made(cgroup_path);
-    for (int i = 0; i < 4; i++) {
+    for (int i = 0; i < 8; i++) {
+        int signal = i & 1 ? SIGTERM : SIGKILL;
         forkless_command *c =
             shell("for i in 1 2 3 4; do (while :; do sleep 60 & done) & done; printf x; wait");
         CHECK_EQ(forkless_command_cgroup(c, folder), 0);
-        struct tree t = grown(launchers[i / 2], c);
+        struct tree t = grown(launchers[i / 4], c);
         nap(20000);
-        CHECK_EQ(forkless_kill(t.child, SIGKILL, FORKLESS_CGROUP), 0);
+        CHECK_EQ(forkless_kill(t.child, signal, FORKLESS_CGROUP), 0);
         check_felled(&t);
-        ends(t.child, FORKLESS_KILLED, SIGKILL);
+        ends(t.child, FORKLESS_KILLED, signal);
         forkless_command_free(c);
     }
     close(folder);
