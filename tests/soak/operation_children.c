@@ -3,7 +3,7 @@
 
 #include "operations.h"
 
-enum { PLANS = 3, CHILDREN = 3 };
+enum { PLANS = 3, CHILDREN = 3, FULL = PLANS * CHILDREN + 3 };
 
 static void launch_some(struct worker *w, struct plan *p, struct held *held, int *n) {
     for (unsigned i = 1 + below(&w->random, CHILDREN); i > 0; i--) {
@@ -61,20 +61,28 @@ void operation_children(struct worker *w) {
         plan_end(w, &plans[i]);
 }
 
-void operation_fill(struct worker *w) {
-    struct plan p;
-    struct held held[PLANS * CHILDREN];
-    do {
+static void plan_of_the_fullest(struct worker *w, struct plan *p) {
+    for (;;) {
         w->doing[0] = '\0';
-        plan_make(w, &p, false);
-    } while (p.behaviour != LIVES && (plan_end(w, &p), true));
+        plan_make(w, p, false);
+        if (p->behaviour == LIVES && p->override && !p->reason.code)
+            return;
+        plan_end(w, p);
+    }
+}
+
+void operation_fill(struct worker *w, pthread_barrier_t *all_are_there) {
+    struct plan p;
+    struct held held[FULL];
     int n = 0;
-    for (int i = 0; i < PLANS * CHILDREN; i++) {
+    plan_of_the_fullest(w, &p);
+    for (int i = 0; i < FULL; i++) {
         held[n] = (struct held){.plan = &p};
         n += held_launch(w, &held[n]);
     }
     plan_started(&p);
-    nap_us(200000);
-    finish_some(w, held, &n, 0);
+    pthread_barrier_wait(all_are_there);
+    while (n > 0)
+        held_finish(w, &held[--n]);
     plan_end(w, &p);
 }

@@ -8,8 +8,9 @@
 void operation_children(struct worker *);
 /* forkless_run(), and forkless_run_start() in an event loop. */
 void operation_run(struct worker *);
-/* As many children at once as an operation can have, so that later ones need no more memory. */
-void operation_fill(struct worker *);
+/* More children than an operation ever has, and of those that need the most room; all workers have
+ * theirs at the same time, so that nothing later needs more memory. */
+void operation_fill(struct worker *, pthread_barrier_t *all_are_there);
 
 /* ---- what they share: a child, and how it comes to its end ---- */
 

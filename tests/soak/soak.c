@@ -35,15 +35,13 @@ static struct worker *workers;
 static int worker_count;
 static struct trouble trouble;
 static pthread_t troubles[TROUBLES];
-static _Atomic bool filling;
+static pthread_barrier_t all_are_there;
 
 /* ---- threads ---- */
 
 static void operate(struct worker *w) {
-    worker_begin(w, !filling && chance(&w->random, 50));
-    if (filling)
-        operation_fill(w);
-    else if (chance(&w->random, 50))
+    worker_begin(w, chance(&w->random, 50));
+    if (chance(&w->random, 50))
         operation_run(w);
     else
         operation_children(w);
@@ -54,6 +52,9 @@ static void *work(void *worker) {
     struct worker *w = worker;
     w->id = gettid();
     pthread_sigmask(SIG_SETMASK, &w->mask, NULL);
+    worker_begin(w, false);
+    operation_fill(w, &all_are_there);
+    worker_end(w);
     while (gate_pass(&workers_gate))
         operate(w);
     return NULL;
@@ -69,6 +70,7 @@ static void choose_mask(struct worker *w) {
 }
 
 static void start_workers(void) {
+    MUST(pthread_barrier_init(&all_are_there, NULL, (unsigned)worker_count) == 0);
     for (int i = 0; i < worker_count; i++) {
         struct worker *w = &workers[i];
         w->number = i;
@@ -163,12 +165,9 @@ static void go_on(void) {
 
 /* The first round fills all pools. */
 static void warm_up(int64_t ns, struct inventory *before) {
-    filling = true;
     start_workers();
     start_troubles();
-    attend_until(now_ns() + ns / 4);
-    filling = false;
-    attend_until(now_ns() + ns * 3 / 4);
+    attend_until(now_ns() + ns);
     bring_to_rest();
     inventory_take(before);
 }
@@ -180,7 +179,7 @@ static bool soak(void) {
     int64_t first = options.seconds * second / 4;
     bool ok = true;
     warm_up(first < 30 * second ? first : 30 * second, &before);
-    while (ok && now_ns() < end) {
+    do {
         int64_t round = now_ns() + 60 * second;
         go_on();
         attend_until(round < end ? round : end);
@@ -190,7 +189,7 @@ static bool soak(void) {
         figures_print();
         ok = inventory_compare(&before, &after);
         fflush(stdout);
-    }
+    } while (ok && now_ns() < end);
     join_all();
     return ok;
 }

@@ -84,6 +84,8 @@ void *trouble_kill(void *trouble) {
 
 /* ---- others ---- */
 
+enum { NAMES = 50 };
+
 void *trouble_fork(void *trouble) {
     const struct trouble *t = trouble;
     while (gate_pass(t->gate)) {
@@ -100,18 +102,24 @@ void *trouble_fork(void *trouble) {
     return NULL;
 }
 
+static void set_and_unset(unsigned i) {
+    char name[16];
+    snprintf(name, sizeof name, "NOISE%u", i % NAMES);
+    pthread_rwlock_wrlock(&environment_lock);
+    setenv(name, "value", 1);
+    unsetenv(name);
+    pthread_rwlock_unlock(&environment_lock);
+}
+
 void *trouble_allocate(void *trouble) {
     const struct trouble *t = trouble;
+    for (unsigned i = 0; i < NAMES; i++) /* libc keeps each for ever: before anything is counted */
+        set_and_unset(i);
     for (unsigned i = 0; gate_pass(t->gate); i++) {
         void *blocks[16];
-        char name[16];
         for (size_t b = 0; b < 16; b++)
             blocks[b] = malloc((size_t)64 << (b % 12));
-        snprintf(name, sizeof name, "NOISE%u", i % 50);
-        pthread_rwlock_wrlock(&environment_lock);
-        setenv(name, "value", 1);
-        unsetenv(name);
-        pthread_rwlock_unlock(&environment_lock);
+        set_and_unset(i);
         int fd = open("/dev/null", O_RDWR); /* not closed at exec */
         MUST(fd >= 0);
         nap_us(500);
