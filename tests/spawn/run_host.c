@@ -1,5 +1,4 @@
-/* Runs in hosts that do a lot beside: threads, forks, other masks, waiting for any child, as init.
- */
+/* Runs in hosts that do a lot beside: forks, timers, waiting for any child; as init. */
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
@@ -19,98 +18,9 @@
 #include "run_support.h"
 #include "support.h"
 
-enum { THREADS = 8 };
-
 static atomic_bool done;
 
-static void copies(const char *data, size_t size, enum forkless_how how) {
-    forkless_result r =
-        ran(command("/bin/cat", NULL), &(forkless_run_options){.input = data, .input_size = size});
-    if (how == FORKLESS_EXITED || r.status.how == FORKLESS_EXITED)
-        has_exited(&r, 0);
-    else
-        CHECK_EQ(r.status.how, how);
-    CHECK_EQ(r.output_size, size);
-    CHECK(memcmp(r.output, data, size) == 0);
-    CHECK(!r.writers_remained || how != FORKLESS_EXITED);
-    forkless_result_free(&r);
-}
-
-/* ---- B18: pipes of one child in another; B57: each thread has its own mask ---- */
-
-static void *copy_in_thread(void *which) {
-    long number = (long)which;
-    char *data = patterned(200000);
-    sigset_t mine, now;
-    sigemptyset(&mine);
-    sigaddset(&mine, SIGRTMIN + (int)number);
-    if (number % 2)
-        sigaddset(&mine, SIGPIPE);
-    CHECK_EQ(pthread_sigmask(SIG_SETMASK, &mine, NULL), 0);
-    for (int i = 0; i < count(2000); i++) {
-        copies(data, (size_t)(i * 7919 % 200000), FORKLESS_EXITED);
-        forkless_result r = ran(command("/bin/true", NULL),
-                                &(forkless_run_options){.input = data, .input_size = 200000});
-        has_exited(&r, 0);
-        forkless_result_free(&r);
-        CHECK_EQ(pthread_sigmask(SIG_BLOCK, NULL, &now), 0);
-        for (int signal = 1; signal <= 64; signal++)
-            CHECK_EQ(sigismember(&now, signal) == 1, sigismember(&mine, signal) == 1);
-    }
-    free(data);
-    return NULL;
-}
-
-TEST(b18_b57_many_threads) {
-    pthread_t threads[THREADS];
-    signal(SIGPIPE, SIG_DFL);
-    for (long t = 0; t < THREADS; t++)
-        threads[t] = thread(copy_in_thread, (void *)t);
-    for (int t = 0; t < THREADS; t++)
-        CHECK_EQ(pthread_join(threads[t], NULL), 0);
-    check_no_child();
-}
-
-/* ---- two that wait for one run; its numbers are soon those of others ---- */
-
-static void *wait_for_run(void *child) {
-    CHECK_EQ(forkless_wait(child, FORKLESS_NEVER, NULL, NULL), 0);
-    return NULL;
-}
-
-static void *copy_with_two(void *data) {
-    forkless_command *c = command("/bin/cat", NULL);
-    for (int i = 0; i < count(1000); i++) {
-        const forkless_run_options o = {.input = data, .input_size = (size_t)(i * 7919 % 200000)};
-        forkless_child *child;
-        forkless_result r;
-        CHECK_EQ(forkless_run_start(c, &o, &child, NULL), 0);
-        pthread_t other = thread(wait_for_run, child);
-        if (i % 2)
-            while (forkless_poll(child) != FORKLESS_ENDED)
-                nap(100);
-        wait_for_run(child);
-        CHECK_EQ(pthread_join(other, NULL), 0);
-        CHECK_EQ(forkless_run_result(child, &r, NULL), 0);
-        has_exited(&r, 0);
-        CHECK_EQ(r.output_size, o.input_size);
-        forkless_result_free(&r);
-        forkless_child_free(child);
-    }
-    forkless_command_free(c);
-    return NULL;
-}
-
-TEST(b66_two_threads_wait_for_a_run) {
-    pthread_t threads[THREADS];
-    char *data = patterned(200000);
-    for (int t = 0; t < THREADS; t++)
-        threads[t] = thread(copy_with_two, data);
-    for (int t = 0; t < THREADS; t++)
-        CHECK_EQ(pthread_join(threads[t], NULL), 0);
-    free(data);
-    check_no_child();
-}
+/* ---- B18: pipes of a child in a fork of the host ---- */
 
 /* A fork copies what is there, and keeps it until it ends; then all comes to its end, too. */
 static void *fork_now_and_then(void *forks) {
@@ -159,7 +69,7 @@ TEST(b65_host_reaps_everything) {
     char *data = patterned(100000);
     pthread_t thief = thread(steal, NULL);
     for (int i = 0; i < count(2000); i++)
-        copies(data, 100000, FORKLESS_UNKNOWN);
+        copied(data, 100000, FORKLESS_UNKNOWN);
     forkless_run_options options = {.deadline_ns = from_now(50)};
     forkless_result r = ran(shell("echo x; sleep 60 & sleep 60"), &options);
     CHECK(r.timed_out && !r.writers_remained);
@@ -244,7 +154,7 @@ TEST(b34_b55_timer_storm) {
     CHECK_EQ(timer_settime(timer, 0, &each, NULL), 0);
     char *data = patterned(300000);
     for (int i = 0; i < count(1000); i++)
-        copies(data, 300000, FORKLESS_EXITED);
+        copied(data, 300000, FORKLESS_EXITED);
     CHECK_EQ(timer_delete(timer), 0);
     CHECK(handled > 0);
     free(data);
@@ -299,8 +209,6 @@ TEST(child_that_was_given_up_leaves_no_zombie) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(b18_b57_many_threads),
-        cmocka_unit_test(b66_two_threads_wait_for_a_run),
         cmocka_unit_test(b18_b112_beside_forks),
         cmocka_unit_test(b65_host_reaps_everything),
         cmocka_unit_test(b72_as_init),

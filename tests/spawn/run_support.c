@@ -42,3 +42,16 @@ char *patterned(size_t size) {
         data[i] = (char)pattern(i);
     return data;
 }
+
+void copied(const char *data, size_t size, enum forkless_how how) {
+    forkless_result r =
+        ran(command("/bin/cat", NULL), &(forkless_run_options){.input = data, .input_size = size});
+    if (how == FORKLESS_EXITED || r.status.how == FORKLESS_EXITED)
+        has_exited(&r, 0);
+    else
+        CHECK_EQ(r.status.how, how);
+    CHECK_EQ(r.output_size, size);
+    CHECK(memcmp(r.output, data, size) == 0);
+    CHECK(!r.writers_remained || how != FORKLESS_EXITED);
+    forkless_result_free(&r);
+}
