@@ -5,6 +5,7 @@
 #include <gelf.h>
 #include <inttypes.h>
 #include <libelf.h>
+#include <libiberty/demangle.h>
 #include <search.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -31,9 +32,6 @@ struct symbols {
     uint64_t version;
     void *names; /* a tree of struct name */
 };
-
-/* From libstdc++, for C++ and for Rust, whose names begin as those of C++ do. */
-extern char *__cxa_demangle(const char *name, char *buffer, size_t *size, int *status);
 
 static char *debug_paths; /* NULL: where distributions put them */
 static const Dwfl_Callbacks callbacks = {
@@ -218,7 +216,7 @@ static char *make_name(struct symbols *s, uint64_t address) {
     const char *found =
         module ? dwfl_module_addrinfo(module, address, &offset, &symbol, NULL, NULL, NULL) : NULL;
     if (found && found[0]) {
-        char *plain = strncmp(found, "_Z", 2) == 0 ? __cxa_demangle(found, NULL, NULL, NULL) : NULL;
+        char *plain = cplus_demangle(found, DMGL_PARAMS | DMGL_ANSI | DMGL_AUTO); /* Rust, too */
         return plain ? plain : strndup(found, length_of(found));
     }
     const struct part *part = find(s, address);

@@ -300,6 +300,31 @@ static void test_short_copy(void **state) {
     end(&s);
 }
 
+/* Named as compilers name functions of C++ and, in both of its ways, of Rust. */
+void of_cpp(void) __asm__("_ZN7library5startEi");
+void of_rust(void) __asm__("_RNvNtCs1234_7library7process5spawn");
+void of_older_rust(void) __asm__("_ZN7library7process4fork17h0123456789abcdefE");
+
+void of_cpp(void) {
+}
+
+void of_rust(void) {
+}
+
+void of_older_rust(void) {
+}
+
+static void test_names_of_other_languages(void **state) {
+    (void)state;
+    struct symbols *own = symbols_new(getpid());
+    assert_non_null(own);
+    assert_int_equal(symbols_read(own), 0);
+    assert_string_equal(symbols_name(own, (uintptr_t)of_cpp), "library::start(int)");
+    assert_string_equal(symbols_name(own, (uintptr_t)of_rust), "library::process::spawn");
+    assert_string_equal(symbols_name(own, (uintptr_t)of_older_rust), "library::process::fork");
+    symbols_free(own);
+}
+
 static int make_folder(void **state) {
     (void)state;
     return !mkdtemp(folder);
@@ -325,6 +350,7 @@ int main(void) {
         cmocka_unit_test(test_never_there),
         cmocka_unit_test(test_mount_namespace),
         cmocka_unit_test(test_short_copy),
+        cmocka_unit_test(test_names_of_other_languages),
     };
     return cmocka_run_group_tests(tests, make_folder, remove_folder);
 }
