@@ -36,12 +36,17 @@ static const struct cell *find(const struct matrix *m, const char *name) {
 }
 
 /* The first of a name stays. */
-static bool add(struct matrix *m, const struct cell *cell, char *why, size_t size) {
+static bool add(struct matrix *m, const struct cell *cell, const char *path, char *why,
+                size_t size) {
     const struct cell *there = find(m, cell->name);
     if (there && strcmp(there->target, cell->target) == 0)
         return true;
     if (there) {
         snprintf(why, size, "the targets %s and %s have one name", there->target, cell->target);
+        return false;
+    }
+    if (m->count == CELLS_MAX) {
+        snprintf(why, size, "%s: there are more than %d cells", path, CELLS_MAX);
         return false;
     }
     struct cell *cells = reallocarray(m->cells, m->count + 1, sizeof *cells);
@@ -76,7 +81,7 @@ static void blame(const struct filling *f, size_t axis, const char *text, const 
         snprintf(f->why, f->size, "%s: line %u, column %u: %s: %s", f->path, line, column, name,
                  why);
     else
-        snprintf(f->why, f->size, "%s: %s: %s", f->path, name, why);
+        snprintf(f->why, f->size, "%s: %s: %s (%s replaces it)", f->path, name, why, option);
 }
 
 static bool has_conflict(const struct filling *f, const struct cell *cell) {
@@ -99,7 +104,7 @@ static bool add_entry_cell(const struct filling *f, struct cell cell) {
     cell.discards = discards_of(&cell);
     cell.rounds = f->entry->rounds ? *f->entry->rounds : 0;
     cell_name(&cell);
-    return add(f->matrix, &cell, f->why, f->size);
+    return add(f->matrix, &cell, f->path, f->why, f->size);
 }
 
 static bool expand(const struct filling *f, struct cell cell, size_t axis);

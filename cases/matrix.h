@@ -6,7 +6,7 @@
 
 #include "axes.h"
 
-enum { ROUNDS_MAX = 1000, SAMPLES_MAX = 100000, WHY_SIZE = 512 };
+enum { ROUNDS_MAX = 1000, SAMPLES_MAX = 100000, CELLS_MAX = 10000, WHY_SIZE = 512 };
 
 /* The values of one axis as they are written; `count` 0: not given. */
 struct values {

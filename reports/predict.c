@@ -93,8 +93,8 @@ bool predict_print(const struct run *run, int64_t bytes, FILE *out, char **error
     for (size_t i = 0; i < STRATEGIES; i++)
         prediction.calls[i] = call_at(&prediction, i, bytes);
     if (prediction.calls[0].rounds == 0) {
-        *error = sentence("%s: cannot predict: fork was not measured with parents of two sizes in "
-                          "one round",
+        *error = sentence("%s: cannot predict: no round has fork, paced, one at a time and without "
+                          "further axes, with parents of two sizes",
                           run->path);
         return false;
     }

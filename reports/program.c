@@ -9,6 +9,8 @@
 int finish_output(const char *what, int code) {
     bool lost = ferror(stdout);
     errno = 0;
+    if (lost) /* why is forgotten by now: once more */
+        fputc('\n', stdout);
     if (!fclose(stdout) && !lost)
         return code;
     warnx("cannot write the %s: %s", what, errno ? strerror(errno) : "output error");

@@ -3,6 +3,7 @@
 #include <dirent.h>
 #include <glob.h>
 #include <gnu/libc-version.h>
+#include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -172,6 +173,13 @@ static void add_settings(json_t *host) {
     add_cgroup(host);
 }
 
+/* That this process may use. */
+static json_int_t count_cpus(void) {
+    cpu_set_t cpus;
+    return sched_getaffinity(0, sizeof cpus, &cpus) == 0 ? CPU_COUNT(&cpus)
+                                                         : sysconf(_SC_NPROCESSORS_ONLN);
+}
+
 json_t *host_describe(void) {
     char cpu[256], libc[64];
     struct utsname kernel;
@@ -180,11 +188,10 @@ json_t *host_describe(void) {
     uname(&kernel);
     snprintf(libc, sizeof libc, "glibc %s", gnu_get_libc_version());
     long page = sysconf(_SC_PAGESIZE);
-    json_t *host =
-        json_pack("{s:s,s:I,s:b,s:s,s:s,s:I,s:I}", "cpu", cpu[0] ? cpu : kernel.machine, "cpus",
-                  (json_int_t)sysconf(_SC_NPROCESSORS_ONLN), "virtual", host_virtual(), "kernel",
-                  kernel.release, "libc", libc, "page_size", (json_int_t)page, "memory",
-                  (json_int_t)sysconf(_SC_PHYS_PAGES) * page);
+    json_t *host = json_pack("{s:s,s:I,s:b,s:s,s:s,s:I,s:I}", "cpu", cpu[0] ? cpu : kernel.machine,
+                             "cpus", count_cpus(), "virtual", host_virtual(), "kernel",
+                             kernel.release, "libc", libc, "page_size", (json_int_t)page, "memory",
+                             (json_int_t)sysconf(_SC_PHYS_PAGES) * page);
     add_settings(host);
     return host;
 }

@@ -56,6 +56,7 @@ hogs() {
     taskset -c 0 "$bench" calibrate -r 1 --samples 1 --strategy vfork --rss 0 --load all,others -o run.jsonl 2>/dev/null
     [ "$(states)" = $'2 measured\n1 unsupported' ]
     [ "$(reasons | grep -v null)" = "$says" ]
+    [ "$(head -n 1 run.jsonl | jq .host.cpus)" -eq 1 ]
 }
 
 @test "a caller that is pinned has its children on its CPU" {

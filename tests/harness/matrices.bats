@@ -66,6 +66,16 @@ spawn/forkless_start/gap:0/at_once:2/target:silent" ]
     wrong "m.yaml: line 2, column 9: no whole number: 'many'"
 }
 
+@test "more cells than can be" {
+    matrix 'cells:' "  - strategy: [vfork]" "    mappings: [$(seq -s, 0 100)]" "    fds: [$(seq -s, 0 100)]"
+    wrong "m.yaml: there are more than 10000 cells"
+}
+
+@test "a conflict with what is not on the command line" {
+    run -2 --separate-stderr "$bench" calibrate --strategy limit --plan
+    [[ $stderr == *"/calibrate.yaml: commands: limit takes 2 commands or more (--commands replaces it)" ]]
+}
+
 @test "an entry that is measured in the first rounds alone" {
     matrix 'cells:' '  - strategy: [vfork]' '    rounds: 1' '  - strategy: [forkless_start]' '    rss: [1MiB]' '    rounds: 1'
     sed -i 's/^rounds: 2/rounds: 3/' m.yaml

@@ -43,7 +43,7 @@ PAGE
 @test "a run that cannot predict" {
     run -4 --separate-stderr "$report" -p 1GiB one-round.jsonl
     [ -z "$output" ]
-    [ "$stderr" = "forkless-report: one-round.jsonl: cannot predict: fork was not measured with parents of two sizes in one round" ]
+    [ "$stderr" = "forkless-report: one-round.jsonl: cannot predict: no round has fork, paced, one at a time and without further axes, with parents of two sizes" ]
     run -4 "$report" -p 1GiB nothing.jsonl
 }
 

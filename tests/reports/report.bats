@@ -131,7 +131,7 @@ shifted() {
 }
 
 @test "what cannot be written is told" {
-    for arguments in quick.jsonl "--bounds $bounds standard.jsonl" "--predict 1GiB quick.jsonl"; do
+    for arguments in quick.jsonl "--bounds $bounds standard.jsonl" "--predict 1GiB quick.jsonl" "--format html standard.jsonl"; do
         status=0
         # shellcheck disable=SC2086
         "$report" $arguments >&- 2>"$BATS_TEST_TMPDIR/talk" || status=$?
