@@ -1,36 +1,21 @@
 #include "along.h"
 
+#include "further.h"
 #include "memory.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* What a cell has of an axis, and its other further axes without it: malloced. */
-static char *split(const char *more, const char *axis, double *value) {
-    char *rest = must(strdup("")), *copy = must(strdup(more)), *parts = copy;
-    size_t length = strlen(axis);
-    *value = 0;
-    for (char *part; *copy && (part = strsep(&parts, "/"));) {
-        if (!strncmp(part, axis, length) && part[length] == ':') {
-            *value = strtod(part + length + 1, NULL);
-            continue;
-        }
-        char *longer = sentence("%s%s%s", rest, *rest ? "/" : "", part);
-        free(rest);
-        rest = longer;
-    }
-    free(copy);
-    return rest;
-}
-
 /* Whether a cell is like another but for the axis, of which it has `value`. */
 static bool is_along(const struct cell *cell, const struct cell *like, const char *axis,
                      double *value) {
-    double own;
-    char *rest = split(like->axes.more, axis, &own), *others = split(cell->axes.more, axis, value);
+    const char *own = further_value(cell->axes.more, axis);
+    char *rest = further_without(like->axes.more, axis);
+    char *others = further_without(cell->axes.more, axis);
     struct axes axes = like->axes;
     axes.more = cell->axes.more;
+    *value = own ? strtod(own, NULL) : 0;
     bool is = !strcmp(rest, others) && cell->axes.rss == axes.rss && same_but_rss(cell, &axes);
     free(others);
     free(rest);

@@ -110,3 +110,27 @@ load pages
     "$report" -f html slower >page.html
     grep -F '<title>posix_spawn at 1 GiB: 723 us' page.html
 }
+
+@test "a run with the phases of its children, in every format" { golden phases 0; }
+
+@test "what a tracer costs is told by the cell that is like it but for the tracer" {
+    # Each cell's call is its own: traced twice the untraced at load all, thrice elsewhere.
+    jq -c 'def times: if test("traced") then (if test("load") then 2 else 3 end) else 1 end;
+        def own: if test("load") then 900000 elif test("cwd") then 500000 else 100000 end;
+        if .kind == "cell" then (.cell | own * times) as $ns | .call |= map($ns) | .total |= map($ns) else . end' phases.jsonl >told.jsonl
+    "$report" told.jsonl | grep -E '^(Where the time| (call|total) traced)' | tr -s ' ' >told
+    diff - told <<'END'
+Where the time of a spawn goes: one spawn at 0 MiB
+ call traced 3.00 (3.00 to 3.00) 3.00 (3.00 to 3.00)
+ total traced 3.00 (3.00 to 3.00) 3.00 (3.00 to 3.00)
+Where the time of a spawn goes: one spawn at 0 MiB, load all
+ call traced 2.00 (2.00 to 2.00) 2.00 (2.00 to 2.00)
+ total traced 2.00 (2.00 to 2.00) 2.00 (2.00 to 2.00)
+Where the time of a spawn goes: one spawn at 0 MiB, attributes cwd
+ call traced 3.00 (3.00 to 3.00) 3.00 (3.00 to 3.00)
+ total traced 3.00 (3.00 to 3.00) 3.00 (3.00 to 3.00)
+Where the time of a spawn goes: one spawn at 0 MiB, load all, attributes cwd
+ call traced 2.00 (2.00 to 2.00) 2.00 (2.00 to 2.00)
+ total traced 2.00 (2.00 to 2.00) 2.00 (2.00 to 2.00)
+END
+}
