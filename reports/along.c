@@ -68,20 +68,26 @@ struct estimate estimate_ratio_along(const struct run *run, const char *axis,
     return estimate(ratios, run->rounds);
 }
 
+static double cross(struct line line, struct line other) {
+    double faster = line.slope - other.slope, behind = other.intercept - line.intercept;
+    if (isnan(faster))
+        return NAN;
+    if (faster > 0)
+        return fmin(NEVER, behind / faster);
+    return behind < 0 ? -1 : NEVER;
+}
+
 struct estimate estimate_crossing_along(const struct run *run, const char *axis,
                                         const struct cell *cell, const struct cell *other,
                                         enum figure figure) {
     struct line *lines = lines_along(run, axis, cell, figure);
     struct line *others = lines_along(run, axis, other, figure);
     double *values = must(malloc(run->rounds * sizeof *values));
-    for (size_t round = 0; round < run->rounds; round++) {
-        double faster = lines[round].slope - others[round].slope;
-        double behind = others[round].intercept - lines[round].intercept;
-        values[round] = faster > 0 ? behind / faster : behind < 0 ? -1 : INFINITY;
-    }
+    for (size_t round = 0; round < run->rounds; round++)
+        values[round] = cross(lines[round], others[round]);
     free(others);
     free(lines);
-    return estimate(values, run->rounds);
+    return estimate_or_never(values, run->rounds);
 }
 
 char *single_axis(const struct cell *cell) {

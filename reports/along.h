@@ -18,7 +18,8 @@ struct estimate estimate_slope_along(const struct run *run, const char *axis,
 
 /*
  * The value of the axis from which on a figure of the first is larger than of the other, by the
- * lines of each round. Below 0: at any value; NaN or infinite: at none.
+ * lines of each round. Below 0: at any value; infinite, as an end of the interval may be: at none.
+ * Of no rounds where one has no second value of the axis.
  */
 struct estimate estimate_crossing_along(const struct run *run, const char *axis,
                                         const struct cell *cell, const struct cell *other,

@@ -63,6 +63,11 @@ double *by_round(const struct run *run, const struct cell *cell, enum figure fig
 /* Of such values, which it frees; those that are no finite numbers do not count. */
 struct estimate estimate(double *values, size_t rounds);
 
+/* Where lines do not cross: finite, so that such rounds count, and a quantile may lie between it
+ * and a place. Of such values; what is not at any place is infinite. */
+extern const double NEVER;
+struct estimate estimate_or_never(double *values, size_t rounds);
+
 /*
  * 1, and one for each other strategy of its block that is surely less, by the differences within
  * each round: what the rounds do not tell apart shares a rank. 0: it has too few rounds, or is a
