@@ -1,6 +1,7 @@
 #include "along.h"
 
 #include "further.h"
+#include "judge.h"
 #include "memory.h"
 
 #include <math.h>
@@ -92,7 +93,7 @@ struct estimate estimate_crossing_along(const struct run *run, const char *axis,
 
 char *single_axis(const struct cell *cell) {
     const char *more = cell->axes.more;
-    if (!*more || strchr(more, '/'))
+    if (!*more || strchr(more, '/') || is_simulated(cell))
         return NULL;
     return must(strndup(more, strcspn(more, ":")));
 }
@@ -105,7 +106,8 @@ const struct cell **find_along(const struct run *run, const char *axis, const st
     for (int with = 0; with < 2; with++)
         for (size_t i = 0; i < run->cell_count; i++) {
             const struct cell *cell = &run->cells[i];
-            if (is_along(cell, like, axis, &value) && !!*cell->axes.more == with)
+            if (is_along(cell, like, axis, &value) && !!*cell->axes.more == with &&
+                !is_simulated(cell))
                 cells[(*count)++] = cell;
         }
     return cells;
