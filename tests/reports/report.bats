@@ -101,6 +101,15 @@ END
     [[ $output == *$'\na dynamic program, '*$'\nOther targets at 1 GiB: '*" dynamic    static"$'\n'* ]]
 }
 
+@test "a target that only cells with a victim or what comes after have is none of the others" {
+    jq -c 'def late: sub("floor_vm/rss:1GiB/target:static"; "floor_vm/rss:1GiB/after:living/target:waiter");
+        if .kind == "run" then .cells |= map(.name |= late | if .name | test("waiter") then .target = "waiter" else . end)
+        elif .cell then .cell |= late else . end' targets.jsonl >"$BATS_TEST_TMPDIR/late"
+    run -0 "$report" "$BATS_TEST_TMPDIR/late"
+    [[ $output == *$'\nOther targets at 1 GiB: '* ]]
+    [[ $output != *waiter* ]]
+}
+
 @test "every cell that was measured is shown, whatever its axes" {
     # Each cell's samples tell its number; some cells are where no table looks for them.
     jq -c 'if .kind == "run" then .cells |= map(
