@@ -47,10 +47,10 @@ bool is_floor(const struct cell *cell);
 /* Whether it is at the defaults of all axes but rss, gap, at_once and target. */
 bool is_plain(const struct cell *cell);
 
-/* Whether it is a cell of these axes, whatever its size. */
+/* Whether it is one of single spawns or bursts and of these axes, whatever its size. */
 bool same_but_rss(const struct cell *cell, const struct axes *axes);
 
-/* Whether they differ in the strategy alone. */
+/* Whether they are of one case (spawn, batch, capture) and differ in the strategy alone. */
 bool same_block(const struct cell *a, const struct cell *b);
 
 /* NULL when the run has no such cell. */
