@@ -3,6 +3,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "../results/interval_names.h"
+
 static json_int_t number_at(const json_t *array, size_t i) {
     return json_integer_value(json_array_get(array, i));
 }
@@ -35,9 +37,8 @@ static void add(json_t *phases, const char *name, json_int_t ns) {
     json_array_append_new(column, json_integer(ns));
 }
 
-/* As intervals.h of trace/ names them; call, ready and total are told by what lies beyond them. */
-static const char *const intervals[] = {"create", "wake", "enter", "set_up", "exec",
-                                        "load",   "run",  "reap",  "waited"};
+/* Those of a call, ready and total are told by what lies beyond them. */
+static const char *const intervals[] = {INTERVAL_NAMES};
 
 static void add_intervals(json_t *phases, const json_t *line) {
     for (size_t i = 0; i < sizeof intervals / sizeof *intervals; i++)
