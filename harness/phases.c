@@ -3,6 +3,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "../results/interval_names.h"
+
 static json_int_t number_at(const json_t *array, size_t i) {
     return json_integer_value(json_array_get(array, i));
 }
@@ -35,9 +37,8 @@ static void add(json_t *phases, const char *name, json_int_t ns) {
     json_array_append_new(column, json_integer(ns));
 }
 
-/* As intervals.h of trace/ names them; call, ready and total are told by what lies beyond them. */
-static const char *const intervals[] = {"create", "wake", "enter", "set_up", "exec",
-                                        "load",   "run",  "reap",  "waited"};
+/* Those of a call, ready and total are told by what lies beyond them. */
+static const char *const intervals[] = {INTERVAL_NAMES};
 
 static void add_intervals(json_t *phases, const json_t *line) {
     for (size_t i = 0; i < sizeof intervals / sizeof *intervals; i++)
@@ -45,22 +46,38 @@ static void add_intervals(json_t *phases, const json_t *line) {
             add(phases, intervals[i], number_of(line, intervals[i]));
 }
 
-/* `lines` has that of each sample. */
-static void add_beyond(json_t *phases, const json_t *said, const json_t **lines, size_t count) {
-    static const char *const figures[] = {"call", "ready", "total"};
-    for (size_t i = 0; i < sizeof figures / sizeof *figures; i++) {
-        char name[32];
-        const json_t *own = json_object_get(said, figures[i]);
-        snprintf(name, sizeof name, "beyond_%s", figures[i]);
-        for (size_t n = 0; own && n < count; n++)
-            if (lines[n] && json_object_get(lines[n], figures[i]))
-                add(phases, name, number_at(own, n) - number_of(lines[n], figures[i]));
+/*
+ * `lines` has that of each sample. The kernel's moments lie within the caller's, so what lies
+ * beyond is never negative, but where two readings of the clock are not in their order: across an
+ * update of its base the kernel's own may go back. Then the figure tells nothing, and is left out.
+ */
+static void add_beyond(json_t *phases, const json_t *own, const json_t **lines, size_t count,
+                       const char *figure) {
+    char name[32];
+    json_t *column = json_array();
+    bool in_order = true;
+    for (size_t n = 0; own && n < count && in_order; n++) {
+        if (!json_object_get(lines[n], figure))
+            continue;
+        json_int_t beyond = number_at(own, n) - number_of(lines[n], figure);
+        in_order = beyond >= 0;
+        json_array_append_new(column, json_integer(beyond));
     }
+    snprintf(name, sizeof name, "beyond_%s", figure);
+    if (in_order && json_array_size(column) > 0)
+        json_object_set(phases, name, column);
+    json_decref(column);
 }
 
-json_t *phases_of_cell(const json_t *traced, const json_t *said) {
+static void add_all_beyond(json_t *phases, const json_t *said, const json_t **lines, size_t count) {
+    static const char *const figures[] = {"call", "ready", "total"};
+    for (size_t i = 0; i < sizeof figures / sizeof *figures; i++)
+        add_beyond(phases, json_object_get(said, figures[i]), lines, count, figures[i]);
+}
+
+json_t *phases_of_cell(const json_t *traced, const json_t *said, bool elsewhere) {
     const json_t *called = json_object_get(said, "called"), *total = json_object_get(said, "total");
-    size_t count = json_array_size(called), seen = 0, n;
+    size_t count = json_array_size(called), seen = 0, filled = 0, n;
     json_t *line;
     const json_t **lines = calloc(count + 1, sizeof *lines);
     json_t *phases = lines ? json_object() : NULL;
@@ -72,10 +89,11 @@ json_t *phases_of_cell(const json_t *traced, const json_t *said) {
             continue;
         add_intervals(phases, line);
         seen++;
+        filled += !lines[sample];
         lines[sample] = line;
     }
-    if (phases && seen > 0 && seen <= count)
-        add_beyond(phases, said, lines, count);
+    if (phases && seen == count && filled == count && !elsewhere)
+        add_all_beyond(phases, said, lines, count);
     free(lines);
     if (seen > 0)
         return phases;
@@ -83,6 +101,11 @@ json_t *phases_of_cell(const json_t *traced, const json_t *said) {
     return NULL;
 }
 
+/* forkless-trace has several kinds; a stack that was left out is no event. */
 json_int_t phases_count_lost(const json_t *traced) {
-    return number_of(json_array_get(traced, json_array_size(traced) - 1), "lost");
+    const json_t *last = json_array_get(traced, json_array_size(traced) - 1);
+    const json_t *lost = json_object_get(last, "lost");
+    if (json_is_object(lost))
+        return number_of(lost, "records") + number_of(lost, "entries");
+    return lost ? json_integer_value(lost) : -1;
 }

@@ -53,7 +53,7 @@ static void keep_cell(struct block *b, size_t i, json_t *said, const json_t *tra
     for (size_t c = 0; c < column_count; c++)
         if (json_object_get(said, columns[c].name))
             json_object_set(line, columns[c].name, json_object_get(said, columns[c].name));
-    json_t *phases = phases_of_cell(traced, said);
+    json_t *phases = phases_of_cell(traced, said, b->cells[i]->strategy->elsewhere);
     if (phases)
         json_object_set_new(line, "phases", phases);
     append(b->run, line);
@@ -121,8 +121,9 @@ static json_t *block_line(const struct block *b, const struct supervision *s, do
         "steal", d->steal, "load", load, "other", d->other, "voluntary_switches",
         (json_int_t)d->voluntary, "involuntary_switches", (json_int_t)d->involuntary);
     ballast_set(line, b->like);
-    if (b->like->ballast.traced == TRACED_PHASES && s->traced)
-        json_object_set_new(line, "lost", json_integer(phases_count_lost(s->traced)));
+    json_int_t lost = phases_count_lost(s->traced);
+    if (lost >= 0)
+        json_object_set_new(line, "lost", json_integer(lost));
     if (d->says[0])
         json_object_set_new(line, "disturbed", json_string(d->says));
     return line;

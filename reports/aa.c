@@ -1,9 +1,9 @@
 #include "comparison.h"
 #include "floor.h"
+#include "judge.h"
 #include "layout.h"
 #include "memory.h"
 #include "program.h"
-#include "run.h"
 #include "units.h"
 #include "unlike.h"
 
@@ -121,7 +121,7 @@ static error_t parse_option(int key, char *argument, struct argp_state *state) {
     switch (key) {
     case ARGP_KEY_ARG:
         runs->list = must(reallocarray(runs->list, runs->count + 1, sizeof(struct run *)));
-        runs->list[runs->count] = run_read(argument, &error);
+        runs->list[runs->count] = read_judged(argument, &error);
         if (!runs->list[runs->count++])
             errx(USAGE, "%s", error);
         return 0;

@@ -98,24 +98,38 @@ static const struct cell *find_plain(const struct view *view, const char *strate
     return cell && count_rounds(view->run, cell) > 0 ? cell : NULL;
 }
 
-/* What the whole spawn takes with the library, as a share of what it takes with others. */
-static bool fill_share(struct table *table, size_t row, const struct view *view, int64_t rss,
-                       char *target) {
-    const struct cell *fork = find_plain(view, "fork", rss, target);
-    const struct cell *posix = find_plain(view, "posix_spawn", rss, target);
-    const struct cell *start = find_plain(view, "forkless_start", rss, target);
-    if (!fork || !start)
-        return false;
-    struct estimate share = estimate_ratio(view->run, start, fork, TOTAL);
-    set_text(table, row, 0, sentence("%s %s", target, label_at(rss).text));
-    set_text(table, row, 1, describe_share(&share));
-    if (!posix)
-        return true;
-    share = estimate_ratio(view->run, start, posix, TOTAL);
-    set_text(table, row, 2, describe_share(&share));
-    return true;
+static const double LEAST_ALIKE = 0.9, MOST_ALIKE = 1.1;
+
+/* What the whole spawn takes with the library, as a share of what it takes with another: malloced;
+ * NULL where the one may take longer than the other, or it was not measured. */
+static char *describe_alike(const struct view *view, const struct cell *start,
+                            const struct cell *other) {
+    if (!start || !other)
+        return NULL;
+    struct estimate share = estimate_ratio(view->run, start, other, TOTAL);
+    double low = share.rounds < 2 ? share.value : share.ci.low;
+    double high = share.rounds < 2 ? share.value : share.ci.high;
+    return low >= LEAST_ALIKE && high <= MOST_ALIKE ? describe_share(&share) : NULL;
 }
 
+/* Whether there is something for a row, which a table gets. */
+static bool fill_share(struct table *table, size_t row, const struct view *view, int64_t rss,
+                       char *target) {
+    const struct cell *start = find_plain(view, "forkless_start", rss, target);
+    char *forks = describe_alike(view, start, find_plain(view, "fork", rss, target));
+    char *posix = describe_alike(view, start, find_plain(view, "posix_spawn", rss, target));
+    bool any = forks || posix;
+    if (any && table) {
+        set_text(table, row, 0, sentence("%s %s", target, label_at(rss).text));
+        table_set(table, row, 1, forks ? forks : "-");
+        table_set(table, row, 2, posix ? posix : "-");
+    }
+    free(posix);
+    free(forks);
+    return any;
+}
+
+/* How many rows there are, the head among them; a table gets them. */
 static size_t fill_shares(struct table *table, const struct view *view) {
     size_t count, rows = 1;
     char **targets = find_targets(view->run, &count);
@@ -150,21 +164,25 @@ static void show_shares(const struct view *view, show_table *show, void *to) {
     shares.table->rows = fill_shares(shares.table, view);
     show(&(struct shown){.title = "When it does not matter: \"total\" with forkless_start",
                          .detail =
-                             "from 0.9 on the child takes about as long either way; its caller "
-                             "is held for less all the same",
+                             "surely 0.9 to 1.1: the child takes about as long either way, and "
+                             "its caller is held for less all the same",
                          .medians = &shares},
          to);
     medians_free(&shares);
 }
 
+static bool has_shares(const struct view *view) {
+    return has_targets(view) && fill_shares(NULL, view) > 1;
+}
+
 bool has_advice(const struct view *view) {
-    return relief_size(view) > 0 || has_targets(view);
+    return relief_size(view) > 0 || has_shares(view);
 }
 
 void show_advice(const struct view *view, show_table *show, void *to) {
     int64_t rss = relief_size(view);
     if (rss > 0)
         show_relief(view, rss, show, to);
-    if (has_targets(view))
+    if (has_shares(view))
         show_shares(view, show, to);
 }

@@ -1,36 +1,22 @@
 #include "along.h"
 
+#include "further.h"
+#include "judge.h"
 #include "memory.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* What a cell has of an axis, and its other further axes without it: malloced. */
-static char *split(const char *more, const char *axis, double *value) {
-    char *rest = must(strdup("")), *copy = must(strdup(more)), *parts = copy;
-    size_t length = strlen(axis);
-    *value = 0;
-    for (char *part; *copy && (part = strsep(&parts, "/"));) {
-        if (!strncmp(part, axis, length) && part[length] == ':') {
-            *value = strtod(part + length + 1, NULL);
-            continue;
-        }
-        char *longer = sentence("%s%s%s", rest, *rest ? "/" : "", part);
-        free(rest);
-        rest = longer;
-    }
-    free(copy);
-    return rest;
-}
-
 /* Whether a cell is like another but for the axis, of which it has `value`. */
 static bool is_along(const struct cell *cell, const struct cell *like, const char *axis,
                      double *value) {
-    double own;
-    char *rest = split(like->axes.more, axis, &own), *others = split(cell->axes.more, axis, value);
+    const char *own = further_value(cell->axes.more, axis);
+    char *rest = further_without(like->axes.more, axis);
+    char *others = further_without(cell->axes.more, axis);
     struct axes axes = like->axes;
     axes.more = cell->axes.more;
+    *value = own ? strtod(own, NULL) : 0;
     bool is = !strcmp(rest, others) && cell->axes.rss == axes.rss && same_but_rss(cell, &axes);
     free(others);
     free(rest);
@@ -83,25 +69,31 @@ struct estimate estimate_ratio_along(const struct run *run, const char *axis,
     return estimate(ratios, run->rounds);
 }
 
+static double cross(struct line line, struct line other) {
+    double faster = line.slope - other.slope, behind = other.intercept - line.intercept;
+    if (isnan(faster))
+        return NAN;
+    if (faster > 0)
+        return fmin(NEVER, behind / faster);
+    return behind < 0 ? -1 : NEVER;
+}
+
 struct estimate estimate_crossing_along(const struct run *run, const char *axis,
                                         const struct cell *cell, const struct cell *other,
                                         enum figure figure) {
     struct line *lines = lines_along(run, axis, cell, figure);
     struct line *others = lines_along(run, axis, other, figure);
     double *values = must(malloc(run->rounds * sizeof *values));
-    for (size_t round = 0; round < run->rounds; round++) {
-        double faster = lines[round].slope - others[round].slope;
-        double behind = others[round].intercept - lines[round].intercept;
-        values[round] = faster > 0 ? behind / faster : behind < 0 ? -1 : INFINITY;
-    }
+    for (size_t round = 0; round < run->rounds; round++)
+        values[round] = cross(lines[round], others[round]);
     free(others);
     free(lines);
-    return estimate(values, run->rounds);
+    return estimate_or_never(values, run->rounds);
 }
 
 char *single_axis(const struct cell *cell) {
     const char *more = cell->axes.more;
-    if (!*more || strchr(more, '/'))
+    if (!*more || strchr(more, '/') || is_simulated(cell))
         return NULL;
     return must(strndup(more, strcspn(more, ":")));
 }
@@ -114,7 +106,8 @@ const struct cell **find_along(const struct run *run, const char *axis, const st
     for (int with = 0; with < 2; with++)
         for (size_t i = 0; i < run->cell_count; i++) {
             const struct cell *cell = &run->cells[i];
-            if (is_along(cell, like, axis, &value) && !!*cell->axes.more == with)
+            if (is_along(cell, like, axis, &value) && !!*cell->axes.more == with &&
+                !is_simulated(cell))
                 cells[(*count)++] = cell;
         }
     return cells;

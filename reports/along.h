@@ -18,15 +18,17 @@ struct estimate estimate_slope_along(const struct run *run, const char *axis,
 
 /*
  * The value of the axis from which on a figure of the first is larger than of the other, by the
- * lines of each round. Below 0: at any value; NaN or infinite: at none.
+ * lines of each round. Below 0: at any value; infinite, as an end of the interval may be: at none.
+ * Of no rounds where one has no second value of the axis.
  */
 struct estimate estimate_crossing_along(const struct run *run, const char *axis,
                                         const struct cell *cell, const struct cell *other,
                                         enum figure figure);
 
-/* The one further axis that a cell has, malloced: "mappings"; NULL: none, or several. */
+/* The one further axis that a cell has, malloced: "mappings"; NULL: none, or several, or it is
+ * simulated and stands in no line with others. */
 char *single_axis(const struct cell *cell);
-/* The cells that are like one but for that axis, the one without it first where there is one, then
- * in the order of the run. Malloced. */
+/* The cells that are like one but for that axis, and not simulated, the one without it first where
+ * there is one, then in the order of the run. Malloced. */
 const struct cell **find_along(const struct run *run, const char *axis, const struct cell *like,
                                size_t *count);

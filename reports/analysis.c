@@ -19,18 +19,27 @@ bool is_plain(const struct cell *cell) {
            !strcmp(cell->axes.attributes, NO_ATTRIBUTES) && !cell->axes.more[0];
 }
 
-bool same_but_rss(const struct cell *cell, const struct axes *axes) {
-    return !strncmp(cell->name, "spawn/", strlen("spawn/")) && cell->axes.gap == axes->gap &&
-           cell->axes.at_once == axes->at_once && cell->axes.fds == axes->fds &&
-           cell->axes.spawners == axes->spawners && !strcmp(cell->axes.strategy, axes->strategy) &&
+static bool has_but_rss(const struct cell *cell, const struct axes *axes) {
+    return cell->axes.gap == axes->gap && cell->axes.at_once == axes->at_once &&
+           cell->axes.fds == axes->fds && cell->axes.spawners == axes->spawners &&
+           !strcmp(cell->axes.strategy, axes->strategy) &&
            !strcmp(cell->axes.attributes, axes->attributes) &&
            !strcmp(cell->axes.target, axes->target) && !strcmp(cell->axes.more, axes->more);
+}
+
+bool same_but_rss(const struct cell *cell, const struct axes *axes) {
+    return !strncmp(cell->name, "spawn/", strlen("spawn/")) && has_but_rss(cell, axes);
+}
+
+static bool same_case(const struct cell *a, const struct cell *b) {
+    size_t length = strcspn(a->name, "/");
+    return length == strcspn(b->name, "/") && !strncmp(a->name, b->name, length);
 }
 
 bool same_block(const struct cell *a, const struct cell *b) {
     struct axes axes = a->axes;
     axes.strategy = b->axes.strategy;
-    return a->axes.rss == b->axes.rss && same_but_rss(b, &axes);
+    return same_case(a, b) && a->axes.rss == b->axes.rss && has_but_rss(b, &axes);
 }
 
 const struct cell *find_cell(const struct run *run, struct axes axes) {

@@ -47,10 +47,10 @@ bool is_floor(const struct cell *cell);
 /* Whether it is at the defaults of all axes but rss, gap, at_once and target. */
 bool is_plain(const struct cell *cell);
 
-/* Whether it is a cell of these axes, whatever its size. */
+/* Whether it is one of single spawns or bursts and of these axes, whatever its size. */
 bool same_but_rss(const struct cell *cell, const struct axes *axes);
 
-/* Whether they differ in the strategy alone. */
+/* Whether they are of one case (spawn, batch, capture) and differ in the strategy alone. */
 bool same_block(const struct cell *a, const struct cell *b);
 
 /* NULL when the run has no such cell. */
@@ -62,6 +62,11 @@ double *by_round(const struct run *run, const struct cell *cell, enum figure fig
 
 /* Of such values, which it frees; those that are no finite numbers do not count. */
 struct estimate estimate(double *values, size_t rounds);
+
+/* Where lines do not cross: finite, so that such rounds count, and a quantile may lie between it
+ * and a place. Of such values; what is not at any place is infinite. */
+extern const double NEVER;
+struct estimate estimate_or_never(double *values, size_t rounds);
 
 /*
  * 1, and one for each other strategy of its block that is surely less, by the differences within

@@ -1,5 +1,5 @@
+#include "judge.h"
 #include "program.h"
-#include "run.h"
 #include "second_clock.h"
 
 #include <argp.h>
@@ -57,7 +57,7 @@ int main(int argc, char **argv) {
     struct second_clock *clock = second_clock_read(arguments.paths[0], &error);
     if (!clock)
         errx(USAGE, "%s", error);
-    struct run *run = run_read(arguments.paths[1], &error);
+    struct run *run = read_judged(arguments.paths[1], &error);
     if (!run)
         errx(USAGE, "%s", error);
     int code = compare(clock, run);

@@ -8,8 +8,8 @@
 
 static const double GIB = 1 << 30;
 
-/* Where lines do not cross: finite, so that a quantile may lie between it and a size. */
-static const double NEVER = 1e30, LARGEST = 9e18;
+const double NEVER = 1e30;
+static const double LARGEST = 9e18;
 
 /* The p50 of each size that was measured in a round. */
 struct sizes {
@@ -186,8 +186,15 @@ static double cross(const struct sizes *first, const struct sizes *second) {
     return size;
 }
 
-static double or_infinite(double size) {
-    return size > LARGEST ? INFINITY : size;
+static double or_infinite(double place) {
+    return place > LARGEST ? INFINITY : place;
+}
+
+struct estimate estimate_or_never(double *values, size_t rounds) {
+    struct estimate found = estimate(values, rounds);
+    found.value = or_infinite(found.value);
+    found.ci = (struct interval){or_infinite(found.ci.low), or_infinite(found.ci.high)};
+    return found;
 }
 
 struct estimate estimate_crossing(const struct run *run, struct axes axes, struct axes other,
@@ -201,8 +208,5 @@ struct estimate estimate_crossing(const struct run *run, struct axes axes, struc
     }
     sizes_free(&second);
     sizes_free(&first);
-    struct estimate found = estimate(sizes, run->rounds);
-    found.value = or_infinite(found.value);
-    found.ci = (struct interval){or_infinite(found.ci.low), or_infinite(found.ci.high)};
-    return found;
+    return estimate_or_never(sizes, run->rounds);
 }

@@ -4,6 +4,7 @@
 #include "analysis.h"
 #include "describe.h"
 #include "figures.h"
+#include "further.h"
 #include "memory.h"
 
 #include <math.h>
@@ -21,18 +22,8 @@ struct kind {
                       size_t column);
 };
 
-static bool is_named(const struct cell *cell, const char *axis) {
-    size_t length = strlen(axis);
-    for (const char *part = cell->axes.more; part; part = strchr(part, '/')) {
-        part += *part == '/';
-        if (!strncmp(part, axis, length) && part[length] == ':')
-            return true;
-    }
-    return false;
-}
-
 bool is_of_others(const struct cell *cell) {
-    return is_named(cell, "victim") || is_named(cell, "after");
+    return further_value(cell->axes.more, "victim") || further_value(cell->axes.more, "after");
 }
 
 static bool belongs(const struct run *run, const struct cell *cell, const struct kind *kind) {

@@ -1,6 +1,7 @@
 #include "phases.h"
 
 #include "analysis.h"
+#include "further.h"
 #include "memory.h"
 
 #include <math.h>
@@ -59,8 +60,9 @@ static char *describe_multiple(const struct estimate *e) {
 static char *describe_line(const struct run *run, const struct cell *cell,
                            const struct line_of *line) {
     struct axes untraced = cell->axes;
-    untraced.more = "";
+    untraced.more = further_without(cell->axes.more, "traced");
     const struct cell *without = line->is_cost ? find_cell(run, untraced) : NULL;
+    free(untraced.more);
     struct estimate e = {.rounds = 0};
     if (!line->is_cost)
         e = estimate_figure(run, cell, line->figure);

@@ -1,11 +1,11 @@
 #include "analysis.h"
 #include "bounds.h"
 #include "check.h"
+#include "judge.h"
 #include "output.h"
 #include "predict.h"
 #include "program.h"
 #include "replace.h"
-#include "run.h"
 #include "second_clock.h"
 #include "splice.h"
 #include "units.h"
@@ -207,7 +207,7 @@ int main(int argc, char **argv) {
              arguments.predict);
     if (bytes > LARGEST)
         errx(USAGE, "--predict: no process has more than 128TiB");
-    struct run *run = run_read(arguments.run, &error);
+    struct run *run = read_judged(arguments.run, &error);
     if (!run) {
         say(error);
         return USAGE;

@@ -3,7 +3,6 @@
 #include "fields.h"
 #include "host.h"
 #include "memory.h"
-#include "simulated.h"
 
 #include <errno.h>
 #include <math.h>
@@ -357,10 +356,8 @@ struct run *run_read(const char *path, char **error) {
     run->path = must(strdup(path));
     bool good = read_lines(&source, file, run);
     fclose(file);
-    if (good) {
-        judge_simulated(run);
+    if (good)
         return run;
-    }
     run_free(run);
     *error = source.error;
     return NULL;

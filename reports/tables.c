@@ -4,6 +4,7 @@
 #include "along.h"
 #include "analysis.h"
 #include "describe.h"
+#include "further.h"
 #include "memory.h"
 #include "others.h"
 #include "phases.h"
@@ -147,6 +148,16 @@ static char *describe_where(const struct view *view, const struct axes *axes) {
     return where;
 }
 
+/* The same, and what its commands ask for. */
+static char *describe_place(const struct view *view, const struct axes *axes) {
+    char *where = describe_where(view, axes);
+    if (!has_attributes(axes))
+        return where;
+    char *place = sentence("%s, attributes %s", where, axes->attributes);
+    free(where);
+    return place;
+}
+
 /* One place of the matrix. */
 static void show_place(const struct page *page, struct axes axes) {
     const struct view *view = page->view;
@@ -155,13 +166,11 @@ static void show_place(const struct page *page, struct axes axes) {
     size_t count = many       ? fill_burst(axes, columns)
                    : axes.fds ? fill_open(view, axes, columns)
                               : fill_figures(view, axes, columns);
-    char *what = describe_what(&axes), *where = describe_where(view, &axes);
-    bool asks = has_attributes(&axes);
-    char *title = sentence("%s %s%s%s: medians", what, where, asks ? ", attributes " : "",
-                           asks ? axes.attributes : "");
+    char *what = describe_what(&axes), *place = describe_place(view, &axes);
+    char *title = sentence("%s %s: medians", what, place);
     show_medians(page, (struct shown){.title = title}, "", columns, count);
     free(title);
-    free(where);
+    free(place);
     free(what);
 }
 
@@ -177,16 +186,17 @@ static void show_attributes(const struct page *page, struct axes axes) {
 
 static void show_phases(const struct page *page, struct axes axes) {
     struct medians phases = phases_make(page->view, axes, page->marks);
-    struct axes place = axes;
-    place.more = "";
-    char *where = describe_where(page->view, &place), *what = describe_what(&axes);
+    struct axes untraced = axes;
+    untraced.more = further_without(axes.more, "traced");
+    char *place = describe_place(page->view, &untraced), *what = describe_what(&axes);
     *what = (char)tolower((unsigned char)*what);
-    char *title = sentence("Where the time of a spawn goes: %s %s", what, where);
+    char *title = sentence("Where the time of a spawn goes: %s %s", what, place);
     page->show(&(struct shown){.title = title, .detail = phases_detail, .medians = &phases},
                page->to);
     free(title);
     free(what);
-    free(where);
+    free(place);
+    free(untraced.more);
     medians_free(&phases);
 }
 
@@ -277,15 +287,15 @@ static void show_along(const struct page *page, const char *axis, const struct c
     }
     struct axes axes = like->axes;
     axes.more = "";
-    char *what = describe_what(&axes), *where = describe_where(page->view, &axes);
-    char *title = sentence("%s %s by %s: medians of \"call\"", what, where, axis);
+    char *what = describe_what(&axes), *place = describe_place(page->view, &axes);
+    char *title = sentence("%s %s by %s: medians of \"call\"", what, place, axis);
     char *crossings = isdigit((unsigned char)like->axes.more[strlen(axis) + 1])
                           ? describe_crossings(page, axis, like)
                           : NULL;
     show_medians(page, (struct shown){.title = title, .detail = crossings}, axis, columns, count);
     free(crossings);
     free(title);
-    free(where);
+    free(place);
     free(what);
     free(columns);
     free(cells);

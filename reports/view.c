@@ -2,6 +2,7 @@
 
 #include "analysis.h"
 #include "memory.h"
+#include "others.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -15,6 +16,14 @@ static bool is_seen(const struct view *view, const struct cell *cell) {
     return is_spawn(cell) && is_plain(cell) && !strcmp(cell->axes.target, view->target);
 }
 
+/* Then what such cells have is all there is to look at. */
+static bool is_all_of_others(const struct run *run) {
+    for (size_t i = 0; i < run->cell_count; i++)
+        if (is_spawn(&run->cells[i]) && !is_of_others(&run->cells[i]))
+            return false;
+    return true;
+}
+
 char **find_targets(const struct run *run, size_t *count) {
     char **targets = must(calloc(run->cell_count, sizeof *targets));
     *count = 0;
@@ -23,7 +32,8 @@ char **find_targets(const struct run *run, size_t *count) {
         size_t same = 0;
         while (same < *count && strcmp(targets[same], target))
             same++;
-        if (same < *count || !is_spawn(&run->cells[i]))
+        if (same < *count || !is_spawn(&run->cells[i]) ||
+            (is_of_others(&run->cells[i]) && !is_all_of_others(run)))
             continue;
         targets[(*count)++] = target;
         if (!strcmp(target, DEFAULT_TARGET)) {

@@ -34,7 +34,8 @@ struct view {
     struct burst *bursts; /* ascending */
 };
 
-/* The targets of the run, the one of the view first, as a malloced array. */
+/* The targets of the run, the one of the view first, as a malloced array; those that only cells of
+ * others have (others.h) are in their tables alone. */
 char **find_targets(const struct run *run, size_t *count);
 
 void view_open(struct view *view, const struct run *run, char *target);

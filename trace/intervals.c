@@ -1,10 +1,10 @@
 #include "intervals.h"
 
+#include "../results/interval_names.h"
+
 #include <stdbool.h>
 
-const char *const interval_names[INTERVALS] = {"create", "wake", "enter", "set_up",
-                                               "exec",   "load", "run",   "reap",
-                                               "waited", "call", "ready", "total"};
+const char *const interval_names[INTERVALS] = {INTERVAL_NAMES, "call", "ready", "total"};
 
 static int64_t between(const struct phases_record *r, enum moment from, enum moment to) {
     return r->when[from] && r->when[to] ? (int64_t)(r->when[to] - r->when[from]) : INTERVAL_UNKNOWN;

@@ -1,8 +1,8 @@
+#include "judge.h"
 #include "memory.h"
 #include "pages.h"
 #include "program.h"
 #include "replace.h"
-#include "run.h"
 #include "unlike.h"
 
 #include <argp.h>
@@ -134,7 +134,7 @@ static void compile(const char *filter, regex_t *regex) {
 
 static struct run *read_or_exit(const char *path) {
     char *error;
-    struct run *run = run_read(path, &error);
+    struct run *run = read_judged(path, &error);
     if (!run)
         errx(USAGE, "%s", error);
     return run;

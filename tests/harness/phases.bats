@@ -44,11 +44,20 @@ for line in open("run.jsonl"): jsonschema.validate(json.loads(line), json.load(o
     [ "$(cells '.phases | . != null and (.run | length == 12) and .beyond_ready == null')" -eq 2 ]
 }
 
+@test "of children that others make no clock is compared, and the run can be read" {
+    can_trace
+    seen --phases --strategy server,clone3 --gap 0 --at-once 1
+    [ "$(cells '.phases | . != null and (.create | length == 12)')" -eq 2 ]
+    [ "$(cells '(.cell | startswith("spawn/server")) and .phases and (.phases | keys | any(startswith("beyond")) | not)')" -eq 1 ]
+    "$FORKLESS_REPORT" run.jsonl >text
+}
+
 @test "beside forkless trace the same cells are measured" {
     can_trace
     seen --traced no,trace --strategy clone3 --at-once 1 --gap 0
     [ "$(cells '.state == "measured"')" -eq 3 ]
     [ "$(cells '.phases | . != null and keys == ["beyond_call"] and (.beyond_call | length == 12)')" -eq 1 ]
+    jq -se 'map(select(.kind == "block") | [.ballast, .lost]) | sort == [[null, null], ["traced:trace", 0]]' run.jsonl
 }
 
 @test "without the privilege these cells are unsupported, and say why; the others are measured" {
@@ -59,6 +68,7 @@ for line in open("run.jsonl"): jsonschema.validate(json.loads(line), json.load(o
         "$FORKLESS_BENCH" quick --rounds 1 --rss 0 --samples 2 -o run.jsonl --phases --strategy clone3 --gap 0 --at-once 1
     [ "$(cells '.state == "unsupported" and (.reason | test("needs CAP_BPF and CAP_PERFMON"))')" -eq 1 ]
     [ "$(cells '.state == "measured"')" -eq 2 ]
+    jq -se 'map(select(.kind == "block" and has("lost"))) == []' run.jsonl
 }
 
 @test "nothing is left of a tracer whose run is broken off" {

@@ -1,5 +1,7 @@
 #include "test.h"
 
+#include "../../results/interval_names.h"
+#include "along.h"
 #include "analysis.h"
 
 #include <math.h>
@@ -188,6 +190,59 @@ static void a_size_that_was_measured_has_its_own_figure(void **state) {
     run_free(run);
 }
 
+#define THREADS(strategy)                                                                          \
+    "{\"name\":\"spawn/" strategy "\",\"strategy\":\"" strategy                                    \
+    "\",\"rss\":0,\"gap\":1000000,\"at_once\":1,\"target\":\"tiny\"},"                             \
+    "{\"name\":\"spawn/" strategy "/threads:1000\",\"strategy\":\"" strategy                       \
+    "\",\"rss\":0,\"gap\":1000000,\"at_once\":1,\"target\":\"tiny\"}"
+
+/* Of a, which rises, over b, which does not but costs 240 at first. In the other rounds both are
+ * flat.
+ */
+static struct estimate crossing(int rounds, int that_cross) {
+    fprintf(file,
+            "{\"kind\":\"run\",\"schema\":1,\"matrix\":\"standard\",\"rounds\":%d,"
+            "\"host\":{\"cpu\":\"x\",\"cpus\":2,\"virtual\":false,\"kernel\":\"6\",\"libc\":\"g\","
+            "\"page_size\":4096},\"cells\":[" THREADS("a") "," THREADS("b") "]}\n",
+            rounds + 1);
+    for (int round = 0; round < rounds; round++) {
+        add(round, "spawn/a", "[100]");
+        add(round, "spawn/a/threads:1000", round < that_cross ? "[200]" : "[100]");
+        add(round, "spawn/b", "[240]");
+        add(round, "spawn/b/threads:1000", "[240]");
+    }
+    add(rounds, "spawn/a", "[100]");
+    add(rounds, "spawn/a/threads:1000", "[200]");
+    add(rounds, "spawn/b", "[240]"); /* no line, so this round tells nothing */
+    struct run *run = read_back();
+    const struct cell *a = run_cell(run, "spawn/a"), *b = run_cell(run, "spawn/b");
+    struct estimate found = estimate_crossing_along(run, "threads", a, b, CALL);
+    run_free(run);
+    return found;
+}
+
+static void rounds_whose_lines_never_cross_count(void **state) {
+    (void)state;
+    struct estimate few = crossing(20, 7);
+    assert_int_equal(few.rounds, 20);
+    assert_true(isinf(few.value) && isinf(few.ci.high));
+}
+
+static void an_end_of_the_interval_may_be_at_no_value(void **state) {
+    (void)state;
+    struct estimate most = crossing(20, 11);
+    equal(most.value, 1400);
+    equal(most.ci.low, 1400);
+    assert_true(isinf(most.ci.high));
+}
+
+static void lines_that_cross_in_each_round_have_a_finite_interval(void **state) {
+    (void)state;
+    struct estimate all = crossing(20, 20);
+    equal(all.value, 1400);
+    equal(all.ci.high, 1400);
+}
+
 /* A malloced list of whole numbers that follow each other. */
 static char *numbers(int first, int count) {
     char *list = NULL;
@@ -252,6 +307,14 @@ static void noise_is_weighted(void **state) {
     run_free(run);
 }
 
+static void phases_are_named_as_in_the_file(void **state) {
+    (void)state;
+    static const char *const names[] = {INTERVAL_NAMES};
+    assert_int_equal(sizeof names / sizeof *names, BEYOND_CALL - CREATE);
+    for (int i = 0; i < BEYOND_CALL - CREATE; i++)
+        assert_string_equal(figure_names[CREATE + i], names[i]);
+}
+
 static void states_are_counted(void **state) {
     (void)state;
     fprintf(file, HOST, 2);
@@ -278,9 +341,13 @@ int main(void) {
         TEST(a_figure_at_any_size_comes_from_the_lines),
         TEST(what_is_not_known_to_grow_is_not_drawn_on),
         TEST(a_size_that_was_measured_has_its_own_figure),
+        TEST(rounds_whose_lines_never_cross_count),
+        TEST(an_end_of_the_interval_may_be_at_no_value),
+        TEST(lines_that_cross_in_each_round_have_a_finite_interval),
         TEST(a_percentile_needs_samples),
         TEST(noise_is_weighted),
         TEST(states_are_counted),
+        cmocka_unit_test(phases_are_named_as_in_the_file),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -90,6 +90,16 @@ medians() {
     holds '[.cells[].figures.call | select(. and (has("rank") or has("median_low_ns")))] == []' one-round.jsonl
 }
 
+@test "ranks of many commands and of captures are among their own" {
+    holds '[.cells[] | select(.name | test("^batch/.*rss:1GiB/at_once:4/commands:1000")) | {key: .strategy, value: .figures.call.rank}]
+        | from_entries == {limit: 1, server: 2, posix_spawn: 3}' many.jsonl
+    # Captures have 3 rounds: each once more, one of them slower.
+    jq -cs '.[] | if .kind == "run" then .rounds = 6, empty elif .round then ., (.round += 3) else . end' captures.jsonl |
+        jq -c 'if .cell // "" | test("capture/posix") then .call |= map(. * 2) else . end' >"$BATS_TEST_TMPDIR/twice.jsonl"
+    holds '[.cells[] | select(.name | test("^capture/.*_r[^/]*/target:silent$")) | {key: .strategy, value: .figures.call.rank}]
+        | from_entries == {forkless_run: 1, posix_spawn_read: 2}' "$BATS_TEST_TMPDIR/twice.jsonl"
+}
+
 @test "the line over the sizes" {
     # 270 us + 6830 us for each GiB, of which the samples show up to 1.9 times
     holds '.growth[] | select(.strategy == "fork" and .at_once == 1 and .figure == "call")

@@ -23,6 +23,29 @@ load pages
     "$report" -f json off.jsonl | jq -e '[.cells[] | select(.name | test("simulated")) | .measured == 0 and .figures == {}] | all and length == 6'
 }
 
+@test "with other axes simulated memory is judged too, by real memory with the same" {
+    # At 4 GiB real memory with load takes 4.2 times as long; without it there is none to judge by.
+    jq -c 'def loaded: if .name then select(.name | test("rss:4GiB$") | not) | .name |= sub("simulated$"; "simulated/load:all")
+                | .name |= sub("rss:1GiB/load:all"; "rss:4GiB/load:all") | if .name | test("4GiB/load") then .rss = 4294967296 else . end else . end;
+        if .kind == "run" then .cells |= map(loaded) elif .cell then select(.cell | test("rss:4GiB$") | not)
+            | .cell |= (sub("simulated$"; "simulated/load:all") | sub("rss:1GiB/load:all"; "rss:4GiB/load:all"))
+            | if .state != "measured" then . elif .cell == "spawn/fork/rss:4GiB/pages:simulated/load:all" then .call |= map(1000000)
+              elif .cell == "spawn/fork/rss:4GiB/load:all" then .call |= map(($factor | tonumber) * 1000000) else . end
+        else . end' --arg factor 4.2 further.jsonl >off.jsonl
+    "$report" off.jsonl >off.txt
+    [ "$(grep -ci simulat off.txt)" -eq 2 ]
+    grep -A1 "60 unsupported: simulation off by" off.txt | grep "^ *4.2 (spawn/forkless_start/rss:4GiB/pages:simulated/load:all and 5 more)"
+    sed 's/4200000/1200000/g' off.jsonl >on.jsonl
+    "$report" on.jsonl | grep '^ at 4 GiB, load all  *1.20 (1.20 to 1.20)$'
+}
+
+@test "simulated memory stands in no line with real memory" {
+    "$report" further.jsonl >all.txt
+    grep '^One spawn at 4 GiB, pages simulated: medians$' all.txt
+    grep '^One spawn at 16 GiB, pages simulated: medians$' all.txt
+    run ! grep -E '^ pages .*simulated' all.txt
+}
+
 @test "a run with victims and with what comes after, in every format" { golden others 0; }
 
 @test "a run of captures alone has them in its table, and nothing to compare" {
@@ -109,4 +132,28 @@ load pages
     with_gnuplot
     "$report" -f html slower >page.html
     grep -F '<title>posix_spawn at 1 GiB: 723 us' page.html
+}
+
+@test "a run with the phases of its children, in every format" { golden phases 0; }
+
+@test "what a tracer costs is told by the cell that is like it but for the tracer" {
+    # Each cell's call is its own: traced twice the untraced at load all, thrice elsewhere.
+    jq -c 'def times: if test("traced") then (if test("load") then 2 else 3 end) else 1 end;
+        def own: if test("load") then 900000 elif test("cwd") then 500000 else 100000 end;
+        if .kind == "cell" then (.cell | own * times) as $ns | .call |= map($ns) | .total |= map($ns) else . end' phases.jsonl >told.jsonl
+    "$report" told.jsonl | grep -E '^(Where the time| (call|total) traced)' | tr -s ' ' >told
+    diff - told <<'END'
+Where the time of a spawn goes: one spawn at 0 MiB
+ call traced 3.00 (3.00 to 3.00) 3.00 (3.00 to 3.00)
+ total traced 3.00 (3.00 to 3.00) 3.00 (3.00 to 3.00)
+Where the time of a spawn goes: one spawn at 0 MiB, load all
+ call traced 2.00 (2.00 to 2.00) 2.00 (2.00 to 2.00)
+ total traced 2.00 (2.00 to 2.00) 2.00 (2.00 to 2.00)
+Where the time of a spawn goes: one spawn at 0 MiB, attributes cwd
+ call traced 3.00 (3.00 to 3.00) 3.00 (3.00 to 3.00)
+ total traced 3.00 (3.00 to 3.00) 3.00 (3.00 to 3.00)
+Where the time of a spawn goes: one spawn at 0 MiB, load all, attributes cwd
+ call traced 2.00 (2.00 to 2.00) 2.00 (2.00 to 2.00)
+ total traced 2.00 (2.00 to 2.00) 2.00 (2.00 to 2.00)
+END
 }

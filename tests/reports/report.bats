@@ -70,9 +70,44 @@ shifted() {
     golden targets 0 targets.jsonl
 }
 
+# taking FORK POSIX_SPAWN: the run targets, with totals of dynamic programs that are such parts of forkless_start's.
+taking() {
+    jq -c --argjson fork "$1" --argjson posix "$2" 'if .state == "measured" and (.cell | test("target:dynamic")) then
+        (if .cell | test("/fork/") then $fork elif .cell | test("posix") then $posix else 1 end) as $part
+        | .total |= map(1000000 / $part | round) else . end' targets.jsonl >"$BATS_TEST_TMPDIR/taking"
+    "$report" "$BATS_TEST_TMPDIR/taking" | sed -n '/^When it does not/,/^$/d; /^ target .*fork.s/,/^$/p' | tr -s ' '
+}
+
+@test "where it does not matter: only what takes as long either way" {
+    diff - <(taking 2.1 0.95) <<'END'
+ target of fork's of posix_spawn's
+ dynamic at 1 GiB - 0.95 (0.95 to 0.95)
+
+END
+    diff - <(taking 0.91 1.08) <<'END'
+ target of fork's of posix_spawn's
+ dynamic at 1 GiB 0.91 (0.91 to 0.91) 1.1 (1.1 to 1.1)
+
+END
+    for parts in "2.1 1.12" "0.5 0.89"; do
+        # shellcheck disable=SC2086
+        [ -z "$(taking $parts)" ]
+        run ! grep "does not matter" <("$report" "$BATS_TEST_TMPDIR/taking")
+    done
+}
+
 @test "without the default target the first one has the main tables" {
     run "$report" <(sed '1s/"target":"dynamic"\(}]\)/"target":"static"\1/' one-round.jsonl)
     [[ $output == *$'\na dynamic program, '*$'\nOther targets at 1 GiB: '*" dynamic    static"$'\n'* ]]
+}
+
+@test "a target that only cells with a victim or what comes after have is none of the others" {
+    jq -c 'def late: sub("floor_vm/rss:1GiB/target:static"; "floor_vm/rss:1GiB/after:living/target:waiter");
+        if .kind == "run" then .cells |= map(.name |= late | if .name | test("waiter") then .target = "waiter" else . end)
+        elif .cell then .cell |= late else . end' targets.jsonl >"$BATS_TEST_TMPDIR/late"
+    run -0 "$report" "$BATS_TEST_TMPDIR/late"
+    [[ $output == *$'\nOther targets at 1 GiB: '* ]]
+    [[ $output != *waiter* ]]
 }
 
 @test "every cell that was measured is shown, whatever its axes" {
