@@ -3,12 +3,16 @@
 #include <stdlib.h>
 #include <string.h>
 
+const char *floor_name(const struct cell *cell) {
+    return strcmp(cell->axes.strategy, "forkless_start") ? "floor_vfork" : "floor_vm";
+}
+
 const struct cell *find_floor(const struct run *run, const struct cell *cell) {
     if (is_null(cell) || is_floor(cell))
         return NULL;
     struct axes axes = cell->axes;
     axes.attributes = NO_ATTRIBUTES; /* the floors take none */
-    axes.strategy = strcmp(axes.strategy, "forkless_start") ? "floor_vfork" : "floor_vm";
+    axes.strategy = (char *)floor_name(cell);
     return find_cell(run, axes);
 }
 

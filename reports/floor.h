@@ -7,6 +7,9 @@
  * whole block slows both, so that two runs are compared in multiples of it.
  */
 
+/* The strategy that is a cell's floor. */
+const char *floor_name(const struct cell *cell);
+
 /* NULL where the cell is a floor itself or the null cell, or the run has none for it. */
 const struct cell *find_floor(const struct run *run, const struct cell *cell);
 

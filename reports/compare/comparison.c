@@ -73,7 +73,9 @@ static bool has_multiple(struct comparison *comparison, const struct run *run,
         return false;
     }
     if (!floor) {
-        notes_add(&comparison->notes, cell->name, column, "there is no floor in its block");
+        char *why = sentence("its floor, %s, is not in its block", floor_name(cell));
+        notes_add(&comparison->notes, cell->name, column, why);
+        free(why);
         return false;
     }
     if (count_samples(run, floor, figure) > 0)

@@ -96,7 +96,7 @@ load compare
 @test "nothing to compare" {
     refused 3 "nothing.jsonl and nothing.jsonl have no cell that was measured in both with its floor (spawn/vfork, A, B: failed: the target is missing)" \
         nothing.jsonl nothing.jsonl
-    refused 3 "one-round.jsonl and one-round.jsonl have no cell that was measured in both with its floor (spawn/vfork/rss:1GiB/gap:0/target:dynamic, A, B: there is no floor in its block)" \
+    refused 3 "one-round.jsonl and one-round.jsonl have no cell that was measured in both with its floor (spawn/vfork/rss:1GiB/gap:0/target:dynamic, A, B: its floor, floor_vfork, is not in its block)" \
         one-round.jsonl one-round.jsonl
     refused 2 "--filter: no cell of quick.jsonl matches 'sprawn'" --filter sprawn quick.jsonl quick.jsonl
     refused 2 "--filter: '(': Unmatched ( or \\(" --filter '(' quick.jsonl quick.jsonl
