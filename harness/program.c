@@ -28,8 +28,14 @@ int check_standard_files(void) {
     return closed ? complain(INTERNAL, "standard output is closed") : OK;
 }
 
+static const char *output = "standard output";
+
+void name_output(const char *name) {
+    output = name;
+}
+
 int finish_output(int code) {
     if (fflush(stdout) == 0 && !ferror(stdout))
         return code;
-    return complain(INTERNAL, "standard output cannot be written: %s", strerror(errno));
+    return complain(INTERNAL, "%s cannot be written: %s", output, strerror(errno));
 }

@@ -18,6 +18,9 @@ __attribute__((format(printf, 2, 3))) int complain(int code, const char *format,
  * complaint that standard output is closed. */
 int check_standard_files(void);
 
+/* What standard output is, for complaints: the name of a file; it stays the caller's. */
+void name_output(const char *name);
+
 /* The code, or a complaint when what was printed did not all get out. */
 int finish_output(int code);
 

@@ -39,7 +39,7 @@ struct trace {
     struct target target;
     int signals;    /* a signalfd */
     int own_output; /* where a command writes */
-    uint64_t shown, forbidden, untold;
+    uint64_t shown, forbidden, untold, running;
     int64_t stop; /* creations after that do not count; INT64_MAX: it goes on */
     bool interrupted;
     int failed; /* an exit status; 0: all is well */
@@ -114,6 +114,7 @@ static void judge(struct trace *t, const struct creation *c) {
         return;
     if (!creation_execs(c)) {
         t->untold += c->then == THEN_FAILED || c->then == THEN_UNKNOWN;
+        t->running += c->then == THEN_RUNS_ON;
         return;
     }
     t->forbidden++;
@@ -244,6 +245,12 @@ static int tell_gate(const struct trace *t, const struct spawn_lost *lost) {
                         "%" PRIu64 " fork%s failed or had not got anywhere: whether an exec was "
                         "to follow cannot be told",
                         t->untold, t->untold == 1 ? "" : "s");
+    if (t->running > 0)
+        return complain(INCONCLUSIVE,
+                        "%" PRIu64
+                        " fork%s ran on at the end: whether an exec was to follow cannot "
+                        "be told",
+                        t->running, t->running == 1 ? "" : "s");
     return OK;
 }
 
@@ -291,6 +298,7 @@ static int redirect(struct trace *t) {
         return complain(USAGE, "%s cannot be written: %s", t->options.output, strerror(errno));
     t->own_output = fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 3);
     bool done = t->own_output >= 0 && dup2(file, STDOUT_FILENO) >= 0;
+    name_output(t->options.output);
     close(file);
     return done ? OK : complain(INTERNAL, "no descriptor is left: %s", strerror(errno));
 }

@@ -47,12 +47,13 @@ static void print_next(pid_t pid) {
 }
 
 static void print_phases(const struct tally *t) {
-    char note[64];
+    char note[80];
     int64_t medians[INTERVALS];
     if (t->phase_count == 0)
         return;
     tally_phases(t, medians);
-    snprintf(note, sizeof note, " (medians of %zu)", t->phase_count);
+    snprintf(note, sizeof note, " (medians of %zu, each of those that came so far)",
+             t->phase_count);
     lines_print_phases("  phases   ", medians, note);
 }
 

@@ -28,6 +28,19 @@ load trace
     [[ $stderr == "forkless-trace: 2 forks failed or "* ]]
 }
 
+@test "forbidden: a child that still runs may exec yet" {
+    mkfifo "$BATS_TEST_TMPDIR/later"
+    for option in "--duration 300ms" "--count 9"; do
+        status=0
+        # shellcheck disable=SC2086
+        "$FORKLESS_TRACE" --forbid fork $option -- \
+            sh -c '{ read x; exec true; } <"$0" & exit 0' "$BATS_TEST_TMPDIR/later" >said 2>&1 3>&- || status=$?
+        timeout 5 sh -c 'echo >"$0"' "$BATS_TEST_TMPDIR/later"
+        [ "$status" -eq 6 ]
+        [ "$(cat said)" = "forkless-trace: 1 fork ran on at the end: whether an exec was to follow cannot be told" ]
+    done
+}
+
 @test "forbidden: a command's own failure is its exit status" {
     run -7 "$FORKLESS_TRACE" --forbid fork -- sh -c 'exit 7'
 }

@@ -48,7 +48,7 @@ load trace
     run -1 bash -c '"$FORKLESS_TRACE" >&-'
     [ "$output" = "forkless-trace: standard output is closed" ]
     run -1 "$FORKLESS_TRACE" -o /dev/full -- true
-    [ "$output" = "forkless-trace: standard output cannot be written: No space left on device" ]
+    [ "$output" = "forkless-trace: /dev/full cannot be written: No space left on device" ]
     # It notices without anything to write.
     run -1 bash -c 'set -o pipefail; "$FORKLESS_TRACE" --json --duration 20s -p $$ | true'
     [ "$output" = "forkless-trace: standard output cannot be written: Broken pipe" ]
