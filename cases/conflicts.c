@@ -14,6 +14,17 @@ const char *const place_words[] = {"free", "beside", "away", NULL};
 const char *const after_words[] = {"none", "living", "gone", NULL};
 const char *const traced_words[] = {"no", "phases", "trace", NULL};
 
+/* What starts its children elsewhere is told by one thread, whose processor time is the parent's
+ * but for the launcher's; and it is made before the victim and the children's standard input. */
+bool strategy_conflicts(const struct cell *cell, char *why, size_t size) {
+    const struct strategy *strategy = cell->strategy;
+    if (!strategy->body || !strategy->elsewhere ||
+        (cell->spawners == 1 && !cell->victim && cell->after == AFTER_NONE))
+        return false;
+    snprintf(why, size, "%s takes one spawner, no victim and no 'after'", strategy->name);
+    return true;
+}
+
 bool pages_conflict(const struct cell *cell, char *why, size_t size) {
     const struct ballast *b = &cell->ballast;
     uint64_t whole = b->pages == PAGES_SIMULATED                          ? UINT64_C(1) << 30

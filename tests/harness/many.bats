@@ -84,5 +84,12 @@ each=$loops,server,limit,limit_pinned,forkless_batch,forkless_batch_thread
     run -2 cells vfork --commands 2 --spawners 2
     [[ $output == *"several spawners take one command each"* ]]
     run -2 cells vfork --commands 0
+    for strategy in server forkless_batch_thread; do
+        for beside in '--spawners 2' '--victim spinner' '--after gone -t waiter --rss 1MiB'; do
+            # shellcheck disable=SC2086
+            run -2 cells $strategy $beside
+            [[ $output == *"strategy: $strategy takes one spawner, no victim and no 'after'" ]]
+        done
+    done
     [ ! -e run.jsonl ]
 }
