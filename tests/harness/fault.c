@@ -56,11 +56,16 @@ int waitid(int type, unsigned id, void *info, int options) {
     return (int)syscall(SYS_waitid, type, id, info, options, NULL);
 }
 
-/* Who waits so opened a child's descriptor and forgot it. */
+/* Who waits so opened a child's descriptor and forgot it, or reaped the child and says otherwise.
+ */
 pid_t wait4(pid_t pid, int *status, int options, struct rusage *usage);
 
 pid_t wait4(pid_t pid, int *status, int options, struct rusage *usage) {
     if (kind && strcmp(kind, "leak") == 0)
         (void)!dup(STDERR_FILENO);
-    return (pid_t)syscall(SYS_wait4, pid, status, options, usage);
+    pid_t found = (pid_t)syscall(SYS_wait4, pid, status, options, usage);
+    if (!kind || strcmp(kind, "no-wait") != 0)
+        return found;
+    errno = EIO;
+    return -1;
 }
