@@ -57,12 +57,14 @@ struct strategy {
     bool has_attributes; /* it takes others than `none` (attributes.h) */
     bool captures;       /* what the child writes; its body ends when the child has been reaped */
 
-    bool sends; /* takes those attributes that `server` sends */
+    bool has_thread; /* of its own in the parent, which starts the children */
+    bool sends;      /* takes those attributes that `server` sends */
 
     /* 0 or -errno; NULL: nothing to do. */
     int (*prepare)(const struct request *);
     /* Starts one child, with argument 0 only and the caller's environment. 0 or -errno. NULL: an
-     * empty body. Several threads may start and wait for children of their own at the same time. */
+     * empty body. Several threads may start and wait for children of their own at the same time,
+     * but where there is `elsewhere`. */
     int (*body)(struct born *);
     /* Waits for it and reaps it. 0 or -errno. */
     int (*finish)(struct born *, struct ended *);

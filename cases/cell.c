@@ -65,7 +65,7 @@ bool cell_is_in(const struct cell *cell, unsigned round) {
 }
 
 bool cell_has_threads(const struct cell *cell) {
-    return cell->spawners > 1 || cell->threads > 0 || cell->victim;
+    return cell->spawners > 1 || cell->threads > 0 || cell->victim || cell->strategy->has_thread;
 }
 
 unsigned cell_children(const struct cell *cell) {

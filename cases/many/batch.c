@@ -154,6 +154,7 @@ static int64_t elsewhere(void) {
 const struct strategy strategy_forkless_batch_thread = {
     .name = "forkless_batch_thread",
     .has_attributes = true,
+    .has_thread = true,
     .many = &many,
     .prepare = prepare_thread,
     .body = body,
