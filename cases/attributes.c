@@ -191,9 +191,9 @@ const struct attribute attributes[] = {
     {.name = "cwd", .set = set_cwd},
     {.name = "umask", .set = set_umask},
     {.name = "fd", .set = set_fd, .hands_down = true},
-    {.name = "file", .set = set_file},
-    {.name = "pipe", .set = set_pipe, .keeps = true},
-    {.name = "memory", .set = set_memory},
+    {.name = "file", .set = set_file, .input = true},
+    {.name = "pipe", .set = set_pipe, .input = true, .keeps = true},
+    {.name = "memory", .set = set_memory, .input = true},
     {.name = "same", .set = set_same},
     {.name = "group", .set = set_group},
     {.name = "session", .set = set_session},
@@ -210,7 +210,7 @@ const struct attribute attributes[] = {
     {.name = "namespace", .set = set_namespace},
     {.name = "cgroup", .set = set_cgroup, .holds = true},
     {.name = "uid", .set = set_uid, .helped = true},
-    {.name = "all", .set = set_all, .holds = true},
+    {.name = "all", .set = set_all, .input = true, .holds = true},
 };
 const size_t attribute_count = sizeof attributes / sizeof *attributes;
 

@@ -94,6 +94,9 @@ bool after_conflicts(const struct cell *cell, char *why, size_t size) {
     else if (cell_children(cell) > 1 || cell->commands > 1 || cell->victim ||
              cell->strategy->captures)
         snprintf(why, size, "'%s' is of one child, without a victim or a capture", word);
+    else if (cell->attribute->input)
+        snprintf(why, size, "'%s' tells the child by its standard input, which '%s' replaces", word,
+                 cell->attribute->name);
     else if (cell->ballast.rss == 0 || cell->ballast.pages == PAGES_SIMULATED)
         snprintf(why, size, "'%s' needs memory to write: an rss above 0 that is real", word);
     else
