@@ -57,6 +57,7 @@ struct strategy {
     bool has_attributes; /* it takes others than `none` (attributes.h) */
     bool captures;       /* what the child writes; its body ends when the child has been reaped */
 
+    bool keeps;      /* a descriptor for each child that lives */
     bool has_thread; /* of its own in the parent, which starts the children */
     bool sends;      /* takes those attributes that `server` sends */
 

@@ -73,7 +73,7 @@ unsigned cell_children(const struct cell *cell) {
 }
 
 unsigned cell_descriptors(const struct cell *cell) {
-    return cell->attribute->keeps ? cell_children(cell) : 0;
+    return (unsigned)(cell->strategy->keeps + cell->attribute->keeps) * cell_children(cell);
 }
 
 unsigned cell_spawns(const struct cell *cell) {

@@ -106,6 +106,7 @@ static const struct many many = {begin, give, wait_some, collect, end};
 const struct strategy strategy_forkless_batch = {
     .name = "forkless_batch",
     .has_attributes = true,
+    .keeps = true,
     .many = &many,
     .prepare = prepare_direct,
     .cleanup = cleanup,
@@ -154,6 +155,7 @@ static int64_t elsewhere(void) {
 const struct strategy strategy_forkless_batch_thread = {
     .name = "forkless_batch_thread",
     .has_attributes = true,
+    .keeps = true,
     .has_thread = true,
     .many = &many,
     .prepare = prepare_thread,

@@ -33,6 +33,18 @@ each=$loops,server,limit,limit_pinned,forkless_batch,forkless_batch_thread
     done
 }
 
+@test "a batch may have a descriptor for each that lives, and is not held back for want of one" {
+    # shellcheck disable=SC2016
+    target 'set -- $(grep "^Max open files" /proc/$PPID/limits); [ "$4" -ge 300 ] && exit 42'
+    for strategy in forkless_batch forkless_batch_thread; do
+        rm -f run.jsonl
+        (ulimit -Sn 128 && cells $strategy --commands 2 --at-once 300 -t "$PWD/target")
+        [ "$(states)" = "2 measured" ]
+    done
+    run -0 bash -c 'ulimit -n 128 && "$@"' - "$bench" calibrate --plan --rss 0 --strategy forkless_batch --commands 2 --at-once 1,300
+    [[ $output == *"needs 364 descriptors, and the hard limit is 128: sudo prlimit "* ]]
+}
+
 @test "a target that ends otherwise, or is not there, fails the cell, and nothing is left" {
     # shellcheck disable=SC2016
     target 'mkdir "${0%/*}/first" 2>/dev/null && exit 3; exit 42'
