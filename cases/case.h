@@ -37,6 +37,7 @@ struct request {
     const char *target, *programs; /* paths; of the folder of many/small */
     unsigned children;             /* that live together at most */
     const struct attribute *attribute;
+    unsigned commands; /* of a sample; 1: by body and finish */
 };
 
 /* Commands by the hundred, not each by its own call. The harness times all but `wait`. */

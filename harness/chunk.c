@@ -134,8 +134,8 @@ static void measure(struct measuring *m) {
     m->sampler.has_stamps = now->has_stamps;
     int rc = dup2(now->has_stamps ? m->to_stamps : m->to_nothing, STDOUT_FILENO) < 0 ? -errno : 0;
     if (rc == 0 && strategy->prepare)
-        rc = strategy->prepare(
-            &(struct request){cell->target, m->programs, cell_children(cell), cell->attribute});
+        rc = strategy->prepare(&(struct request){cell->target, m->programs, cell_children(cell),
+                                                 cell->attribute, (unsigned)cell->commands});
     if (rc < 0) {
         fail(m, "the strategy could not be prepared: %s", strerror(-rc));
         m->sampler.turn.unsupported = rc == -ENOSYS || rc == -ENOTSUP;
