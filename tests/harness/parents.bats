@@ -111,6 +111,17 @@ of_parent() { target "awk '\$1 == \"$2:\" && \$2 >= $3 { well = 1 } END { exit w
     [[ "$(reasons | grep -v null)" =~ ^"the block has "[0-9]+" mappings, not 2000"$ ]]
 }
 
+@test "a parent that does not become again what it was fails with all its cells" {
+    FAULT_KIND=no-dofork LD_PRELOAD=$FAULT run -3 "$bench" calibrate -r 1 --samples 1 --strategy vfork --rss 1MiB --memory idle,dontfork \
+        -o run.jsonl
+    [ "$(states)" = $'2 failed\n1 measured' ]
+    [ "$(reasons | grep -v null)" = "the block: the memory is still left out of copies: Input/output error" ]
+    rm run.jsonl
+    FAULT_KIND=no-unpin LD_PRELOAD=$FAULT run -3 "$bench" calibrate -r 1 --samples 1 --strategy vfork --rss 1MiB --pin none,caller -o run.jsonl
+    [ "$(states)" = $'2 failed\n1 measured' ]
+    [ "$(reasons | grep -v null)" = "the block: the caller is still pinned to a CPU: Input/output error" ]
+}
+
 # wrong SENTENCE OPTION...
 wrong() {
     run -2 --separate-stderr "$bench" calibrate --strategy vfork "${@:2}" -o new
