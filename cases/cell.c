@@ -76,6 +76,10 @@ unsigned cell_descriptors(const struct cell *cell) {
     return (unsigned)(cell->strategy->keeps + cell->attribute->keeps) * cell_children(cell);
 }
 
+uint64_t ballast_mappings(const struct ballast *b) {
+    return b->mappings + (b->pages == PAGES_SIMULATED ? b->rss >> 30 : 0); /* each of 1 GiB */
+}
+
 unsigned cell_spawns(const struct cell *cell) {
     return cell->commands > 1 ? (unsigned)cell->commands : cell_children(cell);
 }

@@ -29,6 +29,10 @@ struct ballast {
     uint64_t traced;   /* the kernel's own view of it: by whom */
 };
 
+/* Mappings that it is, and how many at most a block has beside them. */
+enum { OWN_MAPPINGS = 512 };
+uint64_t ballast_mappings(const struct ballast *);
+
 /* Words of axes, in the order of their names in axes.c. */
 enum { PAGES_4K, PAGES_THP, PAGES_HUGETLB, PAGES_SHARED, PAGES_HEAP, PAGES_SIMULATED };
 enum { MEMORY_IDLE, MEMORY_REWRITTEN, MEMORY_DONTFORK };

@@ -9,14 +9,10 @@
 #include "descriptors.h"
 #include "files.h"
 
-enum { OWN_MAPPINGS = 512, OWN_PROCESSES = 16 };
-
-static const uint64_t GIB = UINT64_C(1) << 30;
+enum { OWN_PROCESSES = 16 };
 
 static bool mappings_allowed(const struct cell *cell, char *why, size_t size) {
-    const struct ballast *b = &cell->ballast;
-    uint64_t most, need = b->mappings + OWN_MAPPINGS;
-    need += b->pages == PAGES_SIMULATED ? b->rss / GIB : 0;
+    uint64_t most, need = ballast_mappings(&cell->ballast) + OWN_MAPPINGS;
     if (need == OWN_MAPPINGS || !files_number("/proc/sys/vm/max_map_count", &most) || need <= most)
         return true;
     snprintf(why, size,

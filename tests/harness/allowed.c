@@ -7,6 +7,7 @@
 #include <string.h>
 #include <cmocka.h>
 
+#include "ballast.h"
 #include "tree.h"
 
 static char why[512];
@@ -43,6 +44,18 @@ static void test_mappings(void **unused) {
     assert_false(allowed(cell_of(PAGES_SIMULATED, UINT64_C(1) << 40, 0)));
     assert_string_equal(why, "needs 1536 mappings, and 600 are allowed: "
                              "sudo sysctl vm.max_map_count=1536");
+}
+
+/* What is allowed is also what is found to be right. */
+static void test_mappings_of_simulated_memory(void **unused) {
+    const uint64_t rss = UINT64_C(1) << 40;
+    const struct ballast ballast = {.rss = rss, .pages = PAGES_SIMULATED, .mappings = 10};
+    struct resident found = {.rss = rss, .page_tables = rss / 512, .mappings = 10 + 1024 + 40};
+    (void)unused;
+    assert_null(ballast_verify(&ballast, &found, why, sizeof why));
+    found.mappings = 10 + 1023;
+    assert_string_equal(ballast_verify(&ballast, &found, why, sizeof why),
+                        "the block has 1033 mappings, not 1034");
 }
 
 static void test_transparent_huge_pages(void **unused) {
@@ -89,6 +102,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         IN_TREE(test_what_asks_for_nothing_is_allowed),
         IN_TREE(test_mappings),
+        IN_TREE(test_mappings_of_simulated_memory),
         IN_TREE(test_transparent_huge_pages),
         IN_TREE(test_reserved_huge_pages),
         IN_TREE(test_processes),
