@@ -142,6 +142,8 @@ bool commands_conflict(const struct cell *cell, char *why, size_t size) {
         snprintf(why, size, "%s takes one command", strategy->name);
     else if (cell->commands > 1 && cell->spawners > 1)
         snprintf(why, size, "several spawners take one command each");
+    else if (strategy->most && cell->at_once > strategy->most)
+        snprintf(why, size, "%s takes at most %u at once", strategy->name, strategy->most);
     else
         return false;
     return true;

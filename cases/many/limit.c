@@ -102,6 +102,7 @@ static const struct many many = {begin, give, wait_one, collect, NULL};
 
 const struct strategy strategy_limit = {
     .name = "limit",
+    .most = LOOPERS_MAX,
     .many = &many,
     .prepare = prepare,
     .elsewhere = elsewhere,
@@ -110,6 +111,7 @@ const struct strategy strategy_limit = {
 
 const struct strategy strategy_limit_pinned = {
     .name = "limit_pinned",
+    .most = LOOPERS_MAX,
     .many = &many,
     .prepare = prepare_pinned,
     .elsewhere = elsewhere,

@@ -91,6 +91,9 @@ each=$loops,server,limit,limit_pinned,forkless_batch,forkless_batch_thread
     run -2 cells forkless_batch --commands 1
     run -2 cells limit --commands 1
     [[ $output == *"limit takes 2 commands or more"* ]]
+    run -2 cells limit --commands 100 --at-once 65
+    [[ $output == *"commands: limit takes at most 64 at once" ]]
+    run -0 cells limit_pinned --commands 100 --at-once 64 --plan
     run -2 cells forkless_run --commands 2
     [[ $output == *"forkless_run takes one command"* ]]
     run -2 cells vfork --commands 2 --spawners 2
