@@ -12,6 +12,8 @@ struct attribute {
     /* 0, a descriptor that has to be open as long as children are started, or -errno; NULL: nothing
      * to ask for. */
     int (*set)(forkless_command *);
+    /* NULL, or a sentence: what this host or user has not; NULL: nothing. */
+    const char *(*lacks)(void);
     bool holds;  /* the caller of start too: its children are made by clone3_vfork */
     bool helped; /* by forkless-exec */
     bool input;  /* the child has another standard input than its parent */

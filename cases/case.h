@@ -61,6 +61,7 @@ struct strategy {
     bool keeps;      /* a descriptor for each child that lives */
     bool has_thread; /* of its own in the parent, which starts the children */
     unsigned most;   /* children that live together; 0: as many as are asked for */
+    bool loops;      /* each child is started by a small process of its own */
     bool sends;      /* takes those attributes that `server` sends */
 
     /* 0 or -errno; NULL: nothing to do. */

@@ -76,6 +76,12 @@ unsigned cell_descriptors(const struct cell *cell) {
     return (unsigned)(cell->strategy->keeps + cell->attribute->keeps) * cell_children(cell);
 }
 
+unsigned cell_processes(const struct cell *cell) {
+    const struct strategy *strategy = cell->strategy;
+    return cell_children(cell) * (1 + strategy->loops) + (unsigned)cell->spawners +
+           (unsigned)cell->threads + (cell->victim != VICTIM_NONE) + (strategy->elsewhere != NULL);
+}
+
 uint64_t ballast_mappings(const struct ballast *b) {
     return b->mappings + (b->pages == PAGES_SIMULATED ? b->rss >> 30 : 0); /* each of 1 GiB */
 }

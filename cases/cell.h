@@ -99,6 +99,9 @@ bool cell_has_threads(const struct cell *);
 unsigned cell_children(const struct cell *);
 unsigned cell_spawns(const struct cell *);
 
+/* Its children, those that start them, and the parent's threads. */
+unsigned cell_processes(const struct cell *);
+
 /* Descriptors that its children cost the caller until they are waited for. */
 unsigned cell_descriptors(const struct cell *);
 

@@ -76,7 +76,8 @@ static void test_reserved_huge_pages(void **unused) {
     assert_false(allowed(cell_of(PAGES_HUGETLB, 8 << 20, 0)));
     assert_string_equal(why, "this kernel has no huge pages to reserve");
     tree_file("/proc/meminfo",
-              "HugePages_Total:       5\nHugePages_Free:        3\nHugepagesize:       2048 kB\n");
+              "HugePages_Total:       5\nHugePages_Free:        4\nHugePages_Rsvd:        1\n"
+              "Hugepagesize:       2048 kB\n");
     assert_true(allowed(cell_of(PAGES_HUGETLB, 6 << 20, 0)));
     assert_false(allowed(cell_of(PAGES_HUGETLB, 8 << 20, 0)));
     assert_string_equal(why, "needs 4 huge pages, and 3 are reserved and free: "
@@ -95,7 +96,41 @@ static void test_processes(void **unused) {
     cell.at_once = 1024;
     assert_false(allowed(cell));
     assert_string_equal(why, "needs 1041 processes, and the control group leaves 90: "
-                             "cat /proc/self/cgroup  # the group whose pids.max to raise");
+                             "echo 1051 | sudo tee /sys/fs/cgroup/a/pids.max");
+    cell.at_once = 30;
+    cell.commands = 100;
+    cell.strategy = &strategy_limit; /* loops as many again */
+    assert_true(allowed(cell));
+    cell.at_once = 50;
+    assert_false(allowed(cell));
+    assert_string_equal(why, "needs 118 processes, and the control group leaves 90: "
+                             "echo 128 | sudo tee /sys/fs/cgroup/a/pids.max");
+}
+
+static void test_victims(void **unused) {
+    struct cell cell = cell_of(PAGES_4K, 0, 0);
+    (void)unused;
+    cell.victim = VICTIM_SPINNER;
+    assert_false(allowed(cell));
+    assert_string_equal(why, "needs /proc/self/schedstat: the kernel has to be built with "
+                             "CONFIG_SCHED_INFO");
+    tree_file("/proc/self/schedstat", "1 2 3\n");
+    assert_true(allowed(cell));
+}
+
+/* Which of the two is said depends on the build. */
+static void test_tracers(void **unused) {
+    struct cell cell = cell_of(PAGES_4K, 0, 0);
+    (void)unused;
+    tree_file("/proc/self/status", "CapEff:\t0000000000000000\n");
+    for (cell.ballast.traced = TRACED_PHASES; cell.ballast.traced <= TRACED_SPAWNS;
+         cell.ballast.traced++) {
+        assert_false(allowed(cell));
+        if (strstr(why, "forkless-"))
+            assert_non_null(strstr(why, ", which this build does not have"));
+        else
+            assert_string_equal(why, "needs CAP_BPF and CAP_PERFMON: run it as root");
+    }
 }
 
 int main(void) {
@@ -106,6 +141,8 @@ int main(void) {
         IN_TREE(test_transparent_huge_pages),
         IN_TREE(test_reserved_huge_pages),
         IN_TREE(test_processes),
+        IN_TREE(test_victims),
+        IN_TREE(test_tracers),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -49,7 +49,7 @@ of_parent() { target "awk '\$1 == \"$2:\" && \$2 >= $3 { well = 1 } END { exit w
 }
 
 @test "huge pages that are not reserved: said by the plan and in the run, with what would help" {
-    free=$(awk '/^HugePages_Free:/ { print $2 }' /proc/meminfo)
+    free=$(awk '/^HugePages_Free:/ { free += $2 } /^HugePages_Rsvd:/ { free -= $2 } END { print free }' /proc/meminfo)
     total=$(awk '/^HugePages_Total:/ { print $2 }' /proc/meminfo)
     rss=$(((free + 8) * 2))MiB
     says="needs $((free + 8)) huge pages, and $free are reserved and free: sudo sysctl vm.nr_hugepages=$((total + 8))"
