@@ -1,11 +1,13 @@
-/* The strategies that are batches: when they are made, and what they leave after a failure. */
+/* Strategies of many commands: when a batch is made, and what is left after a failure. */
 #include <dirent.h>
 #include <errno.h>
 #include <setjmp.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdlib.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -16,18 +18,23 @@
 
 static struct request waiters(unsigned commands) {
     return (struct request){.target = getenv("WAITER"),
+                            .programs = getenv("PROGRAMS"),
                             .children = 2,
                             .attribute = &attributes[0],
                             .commands = commands};
 }
 
-static unsigned count_threads(void) {
+static unsigned count_in(const char *folder) {
     unsigned n = 0;
-    DIR *d = opendir("/proc/self/task");
+    DIR *d = opendir(folder);
     for (const struct dirent *entry; d && (entry = readdir(d));)
         n += entry->d_name[0] != '.';
     closedir(d);
     return n;
+}
+
+static unsigned count_threads(void) {
+    return count_in("/proc/self/task");
 }
 
 /* Running, or not reaped. */
@@ -87,6 +94,24 @@ static void what_was_handed_over_alone_is_ended_too(void **state) {
     assert_false(has_child());
 }
 
+static void a_server_without_places_leaves_no_descriptor(void **state) {
+    const struct request request = waiters(1);
+    struct rlimit limit, none;
+    unsigned before = count_in("/proc/self/fd");
+    (void)state;
+    assert_int_equal(getrlimit(RLIMIT_FSIZE, &limit), 0);
+    none = limit;
+    none.rlim_cur = 0;
+    signal(SIGXFSZ, SIG_IGN);
+    assert_int_equal(setrlimit(RLIMIT_FSIZE, &none), 0);
+    int rc = strategy_server.prepare(&request);
+    assert_int_equal(setrlimit(RLIMIT_FSIZE, &limit), 0);
+    signal(SIGXFSZ, SIG_DFL);
+    assert_int_equal(rc, -EFBIG);
+    assert_int_equal(count_in("/proc/self/fd"), before);
+    assert_false(has_child());
+}
+
 /* What the waiters read: nothing. */
 static int open_input(void **state) {
     static int input[2];
@@ -99,6 +124,7 @@ int main(void) {
         cmocka_unit_test(the_batch_of_many_is_made_in_the_sample),
         cmocka_unit_test(what_runs_is_ended_when_a_sample_is_broken_off),
         cmocka_unit_test(what_was_handed_over_alone_is_ended_too),
+        cmocka_unit_test(a_server_without_places_leaves_no_descriptor),
     };
     return cmocka_run_group_tests(tests, open_input, NULL);
 }
