@@ -79,7 +79,8 @@ unsigned cell_descriptors(const struct cell *cell) {
 unsigned cell_processes(const struct cell *cell) {
     const struct strategy *strategy = cell->strategy;
     return cell_children(cell) * (1 + strategy->loops) + (unsigned)cell->spawners +
-           (unsigned)cell->threads + (cell->victim != VICTIM_NONE) + (strategy->elsewhere != NULL);
+           (unsigned)cell->threads + (cell->victim != VICTIM_NONE) +
+           (strategy->elsewhere && !strategy->loops);
 }
 
 uint64_t ballast_mappings(const struct ballast *b) {

@@ -78,8 +78,8 @@ static uint64_t count_own_processes(void) {
         char path[64];
         uint64_t uid, threads;
         snprintf(path, sizeof path, "/proc/%.20s/status", entry->d_name);
-        if (files_count(path, "Uid", &uid) && uid == getuid() &&
-            files_count(path, "Threads", &threads))
+        if (entry->d_name[0] >= '0' && entry->d_name[0] <= '9' && files_count(path, "Uid", &uid) &&
+            uid == getuid() && files_count(path, "Threads", &threads))
             count += threads;
     }
     if (d)

@@ -103,8 +103,8 @@ static void test_processes(void **unused) {
     assert_true(allowed(cell));
     cell.at_once = 50;
     assert_false(allowed(cell));
-    assert_string_equal(why, "needs 118 processes, and the control group leaves 90: "
-                             "echo 128 | sudo tee /sys/fs/cgroup/a/pids.max");
+    assert_string_equal(why, "needs 117 processes, and the control group leaves 90: "
+                             "echo 127 | sudo tee /sys/fs/cgroup/a/pids.max");
 }
 
 static void test_victims(void **unused) {
