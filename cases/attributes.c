@@ -130,9 +130,11 @@ static int keep(int fd, int rc) {
     return rc;
 }
 
+static const char *lacks_root(void) {
+    return geteuid() == 0 ? NULL : "needs to be root: run it as root";
+}
+
 static int set_namespace(forkless_command *command) {
-    if (geteuid() != 0)
-        return -ENOTSUP;
     int fd = open("/proc/self/ns/uts", O_RDONLY | O_CLOEXEC);
     return fd < 0 ? -errno : keep(fd, forkless_command_namespace(command, fd, CLONE_NEWUTS));
 }
@@ -151,8 +153,8 @@ static bool find_cgroups(char *path, size_t size) {
     return found;
 }
 
-/* Into the cgroup where this process is already. */
-static int set_cgroup(forkless_command *command) {
+/* The folder of the cgroup where this process is already; -1 where there is none. */
+static int open_cgroup(void) {
     char path[4096], line[2048], own[2048] = "";
     FILE *file = fopen("/proc/self/cgroup", "re");
     while (file && fgets(line, sizeof line, file))
@@ -160,9 +162,23 @@ static int set_cgroup(forkless_command *command) {
     if (file)
         fclose(file);
     if (!own[0] || !find_cgroups(path, sizeof path - sizeof own))
-        return -ENOTSUP;
+        return -1;
     strcat(path, own);
-    int fd = geteuid() == 0 ? open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC) : -1;
+    return open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+}
+
+static const char *lacks_cgroup(void) {
+    int fd = lacks_root() ? -1 : open_cgroup();
+    if (fd < 0)
+        return lacks_root() ? lacks_root()
+                            : "needs its own cgroup of version 2 to be in sight: "
+                              "sudo mount -t cgroup2 none /mnt";
+    close(fd);
+    return NULL;
+}
+
+static int set_cgroup(forkless_command *command) {
+    int fd = open_cgroup();
     return fd < 0 ? -ENOTSUP : keep(fd, forkless_command_cgroup(command, fd));
 }
 
@@ -191,9 +207,9 @@ const struct attribute attributes[] = {
     {.name = "cwd", .set = set_cwd},
     {.name = "umask", .set = set_umask},
     {.name = "fd", .set = set_fd, .hands_down = true},
-    {.name = "file", .set = set_file},
-    {.name = "pipe", .set = set_pipe, .keeps = true},
-    {.name = "memory", .set = set_memory},
+    {.name = "file", .set = set_file, .input = true},
+    {.name = "pipe", .set = set_pipe, .input = true, .keeps = true},
+    {.name = "memory", .set = set_memory, .input = true},
     {.name = "same", .set = set_same},
     {.name = "group", .set = set_group},
     {.name = "session", .set = set_session},
@@ -207,10 +223,10 @@ const struct attribute attributes[] = {
     {.name = "io_priority", .set = set_io_priority},
     {.name = "no_new_privs", .set = set_no_new_privs},
     {.name = "death_signal", .set = set_death_signal, .holds = true},
-    {.name = "namespace", .set = set_namespace},
-    {.name = "cgroup", .set = set_cgroup, .holds = true},
+    {.name = "namespace", .set = set_namespace, .lacks = lacks_root},
+    {.name = "cgroup", .set = set_cgroup, .lacks = lacks_cgroup, .holds = true},
     {.name = "uid", .set = set_uid, .helped = true},
-    {.name = "all", .set = set_all, .holds = true},
+    {.name = "all", .set = set_all, .input = true, .holds = true},
 };
 const size_t attribute_count = sizeof attributes / sizeof *attributes;
 

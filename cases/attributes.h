@@ -12,8 +12,11 @@ struct attribute {
     /* 0, a descriptor that has to be open as long as children are started, or -errno; NULL: nothing
      * to ask for. */
     int (*set)(forkless_command *);
+    /* NULL, or a sentence: what this host or user has not; NULL: nothing. */
+    const char *(*lacks)(void);
     bool holds;  /* the caller of start too: its children are made by clone3_vfork */
     bool helped; /* by forkless-exec */
+    bool input;  /* the child has another standard input than its parent */
     bool keeps;  /* the caller has a descriptor more as long as the child is not waited for */
     /* What the strategy `server` sends, which knows these two alone: the variables (NULL: the
      * caller's own) and stderr once more, as descriptor 3. */

@@ -154,6 +154,7 @@ const struct axis axes[] = {
     {.name = "strategy",
      .means = "In place of the matrix's: fork,vfork,posix_spawn,clone3,forkless_spawn,...",
      .kind = &a_strategy,
+     .conflicts = strategy_conflicts,
      .always = true,
      FIELD(strategy)},
     {.name = "rss",

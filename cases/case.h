@@ -37,6 +37,7 @@ struct request {
     const char *target, *programs; /* paths; of the folder of many/small */
     unsigned children;             /* that live together at most */
     const struct attribute *attribute;
+    unsigned commands; /* of a sample; 1: by body and finish */
 };
 
 /* Commands by the hundred, not each by its own call. The harness times all but `wait`. */
@@ -57,12 +58,17 @@ struct strategy {
     bool has_attributes; /* it takes others than `none` (attributes.h) */
     bool captures;       /* what the child writes; its body ends when the child has been reaped */
 
-    bool sends; /* takes those attributes that `server` sends */
+    bool keeps;      /* a descriptor for each child that lives */
+    bool has_thread; /* of its own in the parent, which starts the children */
+    unsigned most;   /* children that live together; 0: as many as are asked for */
+    bool loops;      /* each child is started by a small process of its own */
+    bool sends;      /* takes those attributes that `server` sends */
 
     /* 0 or -errno; NULL: nothing to do. */
     int (*prepare)(const struct request *);
     /* Starts one child, with argument 0 only and the caller's environment. 0 or -errno. NULL: an
-     * empty body. Several threads may start and wait for children of their own at the same time. */
+     * empty body. Several threads may start and wait for children of their own at the same time,
+     * but where there is `elsewhere`. */
     int (*body)(struct born *);
     /* Waits for it and reaps it. 0 or -errno. */
     int (*finish)(struct born *, struct ended *);

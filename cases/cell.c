@@ -65,7 +65,7 @@ bool cell_is_in(const struct cell *cell, unsigned round) {
 }
 
 bool cell_has_threads(const struct cell *cell) {
-    return cell->spawners > 1 || cell->threads > 0 || cell->victim;
+    return cell->spawners > 1 || cell->threads > 0 || cell->victim || cell->strategy->has_thread;
 }
 
 unsigned cell_children(const struct cell *cell) {
@@ -73,7 +73,18 @@ unsigned cell_children(const struct cell *cell) {
 }
 
 unsigned cell_descriptors(const struct cell *cell) {
-    return cell->attribute->keeps ? cell_children(cell) : 0;
+    return (unsigned)(cell->strategy->keeps + cell->attribute->keeps) * cell_children(cell);
+}
+
+unsigned cell_processes(const struct cell *cell) {
+    const struct strategy *strategy = cell->strategy;
+    return cell_children(cell) * (1 + strategy->loops) + (unsigned)cell->spawners +
+           (unsigned)cell->threads + (cell->victim != VICTIM_NONE) +
+           (strategy->elsewhere && !strategy->loops);
+}
+
+uint64_t ballast_mappings(const struct ballast *b) {
+    return b->mappings + (b->pages == PAGES_SIMULATED ? b->rss >> 30 : 0); /* each of 1 GiB */
 }
 
 unsigned cell_spawns(const struct cell *cell) {

@@ -29,6 +29,10 @@ struct ballast {
     uint64_t traced;   /* the kernel's own view of it: by whom */
 };
 
+/* Mappings that it is, and how many at most a block has beside them. */
+enum { OWN_MAPPINGS = 512 };
+uint64_t ballast_mappings(const struct ballast *);
+
 /* Words of axes, in the order of their names in axes.c. */
 enum { PAGES_4K, PAGES_THP, PAGES_HUGETLB, PAGES_SHARED, PAGES_HEAP, PAGES_SIMULATED };
 enum { MEMORY_IDLE, MEMORY_REWRITTEN, MEMORY_DONTFORK };
@@ -94,6 +98,9 @@ bool cell_has_threads(const struct cell *);
 /* Children that live together, and all of one sample. */
 unsigned cell_children(const struct cell *);
 unsigned cell_spawns(const struct cell *);
+
+/* Its children, those that start them, and the parent's threads. */
+unsigned cell_processes(const struct cell *);
 
 /* Descriptors that its children cost the caller until they are waited for. */
 unsigned cell_descriptors(const struct cell *);

@@ -14,6 +14,17 @@ const char *const place_words[] = {"free", "beside", "away", NULL};
 const char *const after_words[] = {"none", "living", "gone", NULL};
 const char *const traced_words[] = {"no", "phases", "trace", NULL};
 
+/* What starts its children elsewhere is told by one thread, whose processor time is the parent's
+ * but for the launcher's; and it is made before the victim and the children's standard input. */
+bool strategy_conflicts(const struct cell *cell, char *why, size_t size) {
+    const struct strategy *strategy = cell->strategy;
+    if (!strategy->body || !strategy->elsewhere ||
+        (cell->spawners == 1 && !cell->victim && cell->after == AFTER_NONE))
+        return false;
+    snprintf(why, size, "%s takes one spawner, no victim and no 'after'", strategy->name);
+    return true;
+}
+
 bool pages_conflict(const struct cell *cell, char *why, size_t size) {
     const struct ballast *b = &cell->ballast;
     uint64_t whole = b->pages == PAGES_SIMULATED                          ? UINT64_C(1) << 30
@@ -83,6 +94,9 @@ bool after_conflicts(const struct cell *cell, char *why, size_t size) {
     else if (cell_children(cell) > 1 || cell->commands > 1 || cell->victim ||
              cell->strategy->captures)
         snprintf(why, size, "'%s' is of one child, without a victim or a capture", word);
+    else if (cell->attribute->input)
+        snprintf(why, size, "'%s' tells the child by its standard input, which '%s' replaces", word,
+                 cell->attribute->name);
     else if (cell->ballast.rss == 0 || cell->ballast.pages == PAGES_SIMULATED)
         snprintf(why, size, "'%s' needs memory to write: an rss above 0 that is real", word);
     else
@@ -128,6 +142,8 @@ bool commands_conflict(const struct cell *cell, char *why, size_t size) {
         snprintf(why, size, "%s takes one command", strategy->name);
     else if (cell->commands > 1 && cell->spawners > 1)
         snprintf(why, size, "several spawners take one command each");
+    else if (strategy->most && cell->at_once > strategy->most)
+        snprintf(why, size, "%s takes at most %u at once", strategy->name, strategy->most);
     else
         return false;
     return true;

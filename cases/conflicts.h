@@ -16,6 +16,7 @@ extern const char *const after_words[];
 extern const char *const traced_words[];
 
 /* True with a sentence in `why`, of the axis that each is named for. */
+bool strategy_conflicts(const struct cell *, char *why, size_t size);
 bool pages_conflict(const struct cell *, char *why, size_t size);
 bool memory_conflicts(const struct cell *, char *why, size_t size);
 bool between_conflicts(const struct cell *, char *why, size_t size);

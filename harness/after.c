@@ -58,7 +58,7 @@ static void write_all(struct after *a) {
      * writes after a switch (rseq). Nothing else is written below. */
     nanosleep(&moment, NULL);
     usage_now();
-    int64_t began = now_ns(), faults = usage_now().ru_minflt;
+    int64_t faults = usage_now().ru_minflt, began = now_ns();
     ballast_rewrite();
     int64_t ended = now_ns();
     faults = usage_now().ru_minflt - faults;
@@ -66,20 +66,26 @@ static void write_all(struct after *a) {
     a->found.faults = faults;
 }
 
-/* A number of KiB that the kernel says of a process; pid 0: this one. */
-static int64_t bytes_of(pid_t pid, const char *file, const char *key) {
+/* Adds a number of KiB that the kernel says of a process; pid 0: this one. */
+static bool add_bytes(pid_t pid, const char *file, const char *key, int64_t *bytes) {
     char path[64];
-    uint64_t kib = 0;
+    uint64_t kib;
     if (pid)
         snprintf(path, sizeof path, "/proc/%d/%s", (int)pid, file);
     else
         snprintf(path, sizeof path, "/proc/self/%s", file);
-    return files_count(path, key, &kib) ? (int64_t)(kib << 10) : 0;
+    if (!files_count(path, key, &kib))
+        return false;
+    *bytes += (int64_t)(kib << 10);
+    return true;
 }
 
-static int64_t bytes_of_both(const struct after *a, const char *file, const char *key) {
-    int64_t child = a->child ? bytes_of(a->child, file, key) : 0;
-    return bytes_of(0, file, key) + child;
+/* Half a sum is none. */
+static int64_t bytes_of_both(struct after *a, const char *file, const char *key) {
+    int64_t bytes = 0;
+    if (!add_bytes(0, file, key, &bytes) || (a->child && !add_bytes(a->child, file, key, &bytes)))
+        a->problem = "the memory of parent and child could not be read";
+    return bytes;
 }
 
 static bool has_ended(pid_t pid) {
@@ -108,6 +114,8 @@ static void between(void *argument) {
         write_all(a);
         a->found.peak = bytes_of_both(a, "smaps_rollup", "Pss");
     }
+    if (a->child && has_ended(a->child))
+        a->problem = "the child ended before it was told to";
     while (a->child && write(a->input[1], "", 1) < 0 && errno == EINTR)
         continue;
     look_at_switches(a, false);
@@ -115,6 +123,7 @@ static void between(void *argument) {
 
 void after_begin(struct after *a, struct turn *turn) {
     a->child = 0;
+    a->problem = NULL;
     a->turn = turn;
     a->found = (struct aftermath){0};
     turn->between = between;
@@ -122,8 +131,10 @@ void after_begin(struct after *a, struct turn *turn) {
     look_at_switches(a, false);
 }
 
-struct aftermath after_end(struct after *a, const struct turn *turn) {
+struct aftermath after_end(struct after *a, struct turn *turn) {
     target_stamp last;
+    if (a->problem)
+        turn_fail(turn, 0, "%s", a->problem);
     look_at_switches(a, true);
     if (!a->is_living)
         write_all(a);

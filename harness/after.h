@@ -26,7 +26,8 @@ struct after {
     int saved;      /* descriptor 0 as it was */
 
     /* Of the present sample. */
-    pid_t child; /* 0: there is none */
+    pid_t child;         /* 0: there is none */
+    const char *problem; /* or NULL */
     const struct turn *turn;
     struct aftermath found;
     int64_t slept, waited; /* the parent's switches when they were last looked at */
@@ -37,8 +38,9 @@ int after_prepare(struct after *);
 void after_cleanup(struct after *);
 
 /* Before the turn, which gets after_between() for what comes between its calls; and after it, when
- * the first stamp has been read. */
+ * the first stamp has been read; the turn has failed then where the child had ended too early or
+ * cannot be looked at. */
 void after_begin(struct after *, struct turn *);
-struct aftermath after_end(struct after *, const struct turn *);
+struct aftermath after_end(struct after *, struct turn *);
 
 #endif

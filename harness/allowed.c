@@ -1,5 +1,6 @@
 #include "allowed.h"
 
+#include <dirent.h>
 #include <sched.h>
 #include <stdio.h>
 #include <string.h>
@@ -8,15 +9,13 @@
 #include "cgroup.h"
 #include "descriptors.h"
 #include "files.h"
+#include "host.h"
+#include "paths.h"
 
-enum { OWN_MAPPINGS = 512, OWN_PROCESSES = 16 };
-
-static const uint64_t GIB = UINT64_C(1) << 30;
+enum { OWN_PROCESSES = 16 };
 
 static bool mappings_allowed(const struct cell *cell, char *why, size_t size) {
-    const struct ballast *b = &cell->ballast;
-    uint64_t most, need = b->mappings + OWN_MAPPINGS;
-    need += b->pages == PAGES_SIMULATED ? b->rss / GIB : 0;
+    uint64_t most, need = ballast_mappings(&cell->ballast) + OWN_MAPPINGS;
     if (need == OWN_MAPPINGS || !files_number("/proc/sys/vm/max_map_count", &most) || need <= most)
         return true;
     snprintf(why, size,
@@ -40,13 +39,15 @@ static bool thp_allowed(char *why, size_t size) {
 }
 
 static bool hugetlb_allowed(uint64_t bytes, char *why, size_t size) {
-    uint64_t kib, free_pages = 0, need, all = 0;
+    uint64_t kib, free_pages = 0, reserved = 0, need, all = 0;
     if (!files_count("/proc/meminfo", "Hugepagesize", &kib) || kib == 0) {
         snprintf(why, size, "this kernel has no huge pages to reserve");
         return false;
     }
     files_count("/proc/meminfo", "HugePages_Free", &free_pages);
+    files_count("/proc/meminfo", "HugePages_Rsvd", &reserved); /* promised to others, free still */
     files_count("/proc/meminfo", "HugePages_Total", &all);
+    free_pages -= reserved < free_pages ? reserved : free_pages;
     need = (bytes >> 10) / kib;
     if (need <= free_pages)
         return true;
@@ -68,24 +69,52 @@ static bool pages_allowed(const struct cell *cell, char *why, size_t size) {
     }
 }
 
-/* The children of a sample and the threads that are there meanwhile. Few of them are not asked
- * for: what is left of a group's number changes by the moment. */
+/* Of this user, as the limit counts: each thread is one. When it was looked at first. */
+static uint64_t count_own_processes(void) {
+    static uint64_t count;
+    struct dirent *entry;
+    DIR *d = count ? NULL : opendir("/proc");
+    while (d && (entry = readdir(d))) {
+        char path[64];
+        uint64_t uid, threads;
+        snprintf(path, sizeof path, "/proc/%.20s/status", entry->d_name);
+        if (entry->d_name[0] >= '0' && entry->d_name[0] <= '9' && files_count(path, "Uid", &uid) &&
+            uid == getuid() && files_count(path, "Threads", &threads))
+            count += threads;
+    }
+    if (d)
+        closedir(d);
+    return count;
+}
+
+static bool user_allowed(uint64_t need, char *why, size_t size) {
+    struct rlimit limit;
+    if (geteuid() == 0 || getrlimit(RLIMIT_NPROC, &limit) < 0 || limit.rlim_cur == RLIM_INFINITY)
+        return true;
+    uint64_t spare = need <= OWN_PROCESSES ? 0 : OWN_PROCESSES;
+    uint64_t used = count_own_processes(), all = used + need + spare;
+    if (all <= limit.rlim_cur)
+        return true;
+    snprintf(why, size,
+             "needs %" PRIu64 " processes, and this user's limit of %ju leaves %ju: %s%" PRIu64,
+             need + spare, (uintmax_t)limit.rlim_cur,
+             (uintmax_t)(limit.rlim_cur > used ? limit.rlim_cur - used : 0),
+             limit.rlim_max >= all ? "ulimit -u " : "sudo prlimit --pid $$ --nproc=", all);
+    return false;
+}
+
+/* Few of them are not asked for: what is left of a group's number changes by the moment. */
 static bool processes_allowed(const struct cell *cell, char *why, size_t size) {
     struct cgroup c;
-    struct rlimit limit;
-    uint64_t need = cell_children(cell) + cell->spawners + cell->threads;
-    if (geteuid() != 0 && getrlimit(RLIMIT_NPROC, &limit) == 0 && limit.rlim_cur < need) {
-        snprintf(why, size,
-                 "needs %" PRIu64 " processes, and this user's limit is %ju: ulimit -u %" PRIu64,
-                 need, (uintmax_t)limit.rlim_cur, need + OWN_PROCESSES);
+    uint64_t need = cell_processes(cell);
+    if (!user_allowed(need, why, size))
         return false;
-    }
     if (need <= OWN_PROCESSES || !cgroup_read(&c) || c.pids >= need + OWN_PROCESSES)
         return true;
     snprintf(why, size,
-             "needs %" PRIu64 " processes, and the control group leaves %" PRIu64
-             ": cat /proc/self/cgroup  # the group whose pids.max to raise",
-             need + OWN_PROCESSES, c.pids);
+             "needs %" PRIu64 " processes, and the control group leaves %" PRIu64 ": echo %" PRIu64
+             " | sudo tee %s/pids.max",
+             need + OWN_PROCESSES, c.pids, c.pids_used + need + OWN_PROCESSES, c.pids_folder);
     return false;
 }
 
@@ -104,8 +133,40 @@ static bool two_cpus_allowed(const struct cell *cell, char *why, size_t size) {
     return false;
 }
 
+static bool victim_allowed(const struct cell *cell, char *why, size_t size) {
+    static const char path[] = "/proc/self/schedstat";
+    if (!cell->victim || files_there(path))
+        return true;
+    snprintf(why, size, "needs %s: the kernel has to be built with CONFIG_SCHED_INFO", path);
+    return false;
+}
+
+static bool attribute_allowed(const struct cell *cell, char *why, size_t size) {
+    const char *lack = cell->attribute->lacks ? cell->attribute->lacks() : NULL;
+    if (lack)
+        snprintf(why, size, "%s", lack);
+    return !lack;
+}
+
+/* Whether its kernel has all that the tracer needs it says itself. */
+static bool tracer_allowed(const struct cell *cell, char *why, size_t size) {
+    char path[FILES_PATH];
+    const char *name = cell->ballast.traced == TRACED_PHASES ? "phases" : "trace";
+    if (cell->ballast.traced == TRACED_NO)
+        return true;
+    if (path_program(name, path, sizeof path) && access(path, X_OK) < 0)
+        snprintf(why, size, "needs forkless-%s, which this build does not have", name);
+    else if (!host_may_trace())
+        snprintf(why, size, "needs CAP_BPF and CAP_PERFMON: run it as root");
+    else
+        return true;
+    return false;
+}
+
 bool cell_allowed(const struct cell *cell, char *why, size_t size) {
     return descriptors_allowed((unsigned)cell->fds + cell_descriptors(cell), why, size) &&
            pages_allowed(cell, why, size) && mappings_allowed(cell, why, size) &&
-           processes_allowed(cell, why, size) && two_cpus_allowed(cell, why, size);
+           processes_allowed(cell, why, size) && two_cpus_allowed(cell, why, size) &&
+           victim_allowed(cell, why, size) && attribute_allowed(cell, why, size) &&
+           tracer_allowed(cell, why, size);
 }

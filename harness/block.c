@@ -41,11 +41,20 @@ static bool read_line(char **line) {
     return getline(line, &room, stdin) > 0;
 }
 
-/* One chunk of a cell; what was wrong with it is said. */
+static void say_problem(const char *why, bool memory) {
+    say(json_pack("{s:s,s:b}", "problem", why, "memory", memory));
+}
+
+/* One chunk of a cell; what was wrong with it is said. After what is wrong with the block nothing
+ * that it has said counts. */
 static void run_chunk(struct block *b, size_t index) {
     struct measured *m = &b->cells[index];
     struct turn *turn = &b->measuring.sampler.turn;
     chunk_take(&b->measuring, m);
+    if (b->measuring.spoilt[0]) {
+        say_problem(b->measuring.spoilt, false);
+        _exit(1);
+    }
     if (m->failed)
         say(json_pack("{s:I,s:s,s:s}", "cell", (json_int_t)index, "state",
                       turn->unsupported ? "unsupported" : "failed", "reason", turn->problem));
@@ -241,7 +250,7 @@ int block_main(void) {
     char *go;
     int rc = prepare(&b);
     if (rc < 0) {
-        say(json_pack("{s:s,s:b}", "problem", strerror(-rc), "memory", rc == -ENOMEM));
+        say_problem(strerror(-rc), rc == -ENOMEM);
         return 1;
     }
     say(json_pack("{s:b}", "populated", 1));

@@ -134,8 +134,8 @@ static void measure(struct measuring *m) {
     m->sampler.has_stamps = now->has_stamps;
     int rc = dup2(now->has_stamps ? m->to_stamps : m->to_nothing, STDOUT_FILENO) < 0 ? -errno : 0;
     if (rc == 0 && strategy->prepare)
-        rc = strategy->prepare(
-            &(struct request){cell->target, m->programs, cell_children(cell), cell->attribute});
+        rc = strategy->prepare(&(struct request){cell->target, m->programs, cell_children(cell),
+                                                 cell->attribute, (unsigned)cell->commands});
     if (rc < 0) {
         fail(m, "the strategy could not be prepared: %s", strerror(-rc));
         m->sampler.turn.unsupported = rc == -ENOSYS || rc == -ENOTSUP;
@@ -216,14 +216,19 @@ static void add_touched(struct measuring *m, struct beside *beside) {
         m->sampler.touched = bytes;
 }
 
+static void spoil(struct measuring *m, const char *how, int rc) {
+    if (rc < 0)
+        snprintf(m->spoilt, sizeof m->spoilt, "%s: %s", how, strerror(-rc));
+}
+
 static void take_away(struct measuring *m, struct beside *beside) {
     if (m->sampler.touched)
         munmap(m->sampler.touched, TOUCHED);
     m->sampler.touched = NULL;
     if (m->current->cell.memory == MEMORY_DONTFORK)
-        ballast_leave_out(false);
-    if (beside->pinned)
-        sched_setaffinity(0, sizeof beside->cpus, &beside->cpus);
+        spoil(m, "the memory is still left out of copies", ballast_leave_out(false));
+    if (beside->pinned && sched_setaffinity(0, sizeof beside->cpus, &beside->cpus) < 0)
+        spoil(m, "the caller is still pinned to a CPU", -errno);
     spawners_end(beside->sleepers);
     descriptors_close(&beside->more);
 }

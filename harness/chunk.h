@@ -23,6 +23,7 @@ struct measuring {
     struct sampler sampler;    /* after a chunk that failed its turn says why */
     struct measured *current;
     struct hogs hogs;  /* that run while chunks are taken */
+    char spoilt[128];  /* why no cell finds the parent as it is to be any more, or "" */
     unsigned discards; /* spawns that are still to be made before the next sample */
 };
 

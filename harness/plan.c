@@ -158,7 +158,8 @@ bool plan_fits(const struct matrix *m, const struct cell *like, char *why, size_
     uint64_t need = memory_of(m, like), there = memory_available();
     if (need <= there)
         return true;
-    snprintf(why, size, "needs %.1f GiB of memory, %.1f GiB are available", gib(need), gib(there));
+    snprintf(why, size, "needs %.1f GiB of memory, %.1f GiB are available%s", gib(need), gib(there),
+             memory_remedy());
     return false;
 }
 

@@ -7,7 +7,6 @@
 
 /* A block without ballast has less than this, with the harness, its libraries and its samples. */
 static const uint64_t own_memory = 48 << 20;
-enum { OWN_MAPPINGS = 512 };
 
 /* Adds up what stands behind these keys of a file, in KiB. 0 or -errno. */
 static int read_amounts(pid_t pid, const char *name, size_t count, const char *const *keys,
@@ -92,6 +91,7 @@ static bool is_kind(uint64_t pages, uint64_t rss, const struct resident *found) 
 
 const char *ballast_verify(const struct ballast *ballast, const struct resident *found,
                            char *buffer, size_t size) {
+    uint64_t mappings = ballast_mappings(ballast);
     uint64_t beside = ballast->pages == PAGES_HUGETLB ? found->hugetlb : 0;
     if (!is_about(found->rss + beside, ballast->rss))
         snprintf(buffer, size,
@@ -105,10 +105,10 @@ const char *ballast_verify(const struct ballast *ballast, const struct resident 
                  "the block's memory is not of the kind asked for: %" PRIu64 " MiB huge, %" PRIu64
                  " MiB shared, %" PRIu64 " MiB of page tables",
                  found->huge >> 20, found->shared >> 20, found->page_tables >> 20);
-    else if (ballast->mappings && (found->mappings < ballast->mappings ||
-                                   found->mappings > ballast->mappings + OWN_MAPPINGS))
+    else if (ballast->mappings &&
+             (found->mappings < mappings || found->mappings > mappings + OWN_MAPPINGS))
         snprintf(buffer, size, "the block has %" PRIu64 " mappings, not %" PRIu64, found->mappings,
-                 ballast->mappings);
+                 mappings);
     else
         return NULL;
     return buffer;

@@ -45,7 +45,7 @@ static int storm(struct cell *cell, uint64_t count) {
         return complain(INTERNAL, "the path of the target %s is too long", cell->target);
     int rc = open_output(&sampler);
     if (rc == 0 && strategy->prepare)
-        rc = strategy->prepare(&(struct request){target, programs, 1, cell->attribute});
+        rc = strategy->prepare(&(struct request){target, programs, 1, cell->attribute, 1});
     if (rc < 0)
         return complain(INTERNAL, "%s could not be prepared: %s", strategy->name, strerror(-rc));
     int code = spawn_all(&sampler, count);

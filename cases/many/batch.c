@@ -17,6 +17,7 @@ static forkless_command *command;
 static forkless_batch *batch;
 static enum forkless_batch_mode mode;
 static int held; /* for the attribute; 0: nothing */
+static unsigned given;
 static struct seen {
     unsigned ended, wrong;
     int error; /* of the first that failed; 0: none */
@@ -24,7 +25,7 @@ static struct seen {
 
 /* After a failure some may run still: none is left behind. */
 static void end(void) {
-    if (batch && seen.error < 0) {
+    if (batch && seen.ended < given) {
         forkless_batch_cancel(batch);
         forkless_batch_wait(batch, FORKLESS_NEVER);
     }
@@ -55,6 +56,11 @@ static int prepare_direct(const struct request *request) {
     return describe(request);
 }
 
+static void reset(void) {
+    seen = (struct seen){0};
+    given = 0;
+}
+
 /* ---- many ---- */
 
 static void see(forkless_batch *from, forkless_answer *answer, void *host) {
@@ -70,13 +76,14 @@ static void see(forkless_batch *from, forkless_answer *answer, void *host) {
 static int begin(unsigned commands, unsigned at_once) {
     const forkless_batch_options options = {.mode = mode, .at_once = at_once, .on_answer = see};
     (void)commands;
-    seen = (struct seen){0};
-    end();
+    reset();
     return forkless_batch_new(&batch, &options);
 }
 
 static int give(void) {
-    return forkless_batch_add(batch, command, &bare, NULL);
+    int rc = forkless_batch_add(batch, command, &bare, NULL);
+    given += rc == 0;
+    return rc;
 }
 
 static int wait_some(void) {
@@ -106,6 +113,7 @@ static const struct many many = {begin, give, wait_some, collect, end};
 const struct strategy strategy_forkless_batch = {
     .name = "forkless_batch",
     .has_attributes = true,
+    .keeps = true,
     .many = &many,
     .prepare = prepare_direct,
     .cleanup = cleanup,
@@ -117,7 +125,8 @@ static int prepare_thread(const struct request *request) {
     const forkless_batch_options options = {.mode = FORKLESS_THREAD, .at_once = request->children};
     mode = FORKLESS_THREAD;
     int rc = describe(request);
-    if (rc == 0)
+    reset();
+    if (rc == 0 && request->commands == 1)
         rc = forkless_batch_new(&batch, &options);
     if (rc < 0)
         cleanup();
@@ -135,6 +144,7 @@ static int finish(struct born *born, struct ended *ended) {
     int rc = forkless_batch_next(batch, FORKLESS_NEVER, &answer);
     if (rc < 0)
         return rc;
+    seen.ended++;
     const forkless_status *status = &answer.result.status;
     rc = answer.answered == FORKLESS_RAN ? 0 : answer.error.code;
     ended->usage = status->usage;
@@ -154,6 +164,8 @@ static int64_t elsewhere(void) {
 const struct strategy strategy_forkless_batch_thread = {
     .name = "forkless_batch_thread",
     .has_attributes = true,
+    .keeps = true,
+    .has_thread = true,
     .many = &many,
     .prepare = prepare_thread,
     .body = body,

@@ -102,6 +102,8 @@ static const struct many many = {begin, give, wait_one, collect, NULL};
 
 const struct strategy strategy_limit = {
     .name = "limit",
+    .most = LOOPERS_MAX,
+    .loops = true,
     .many = &many,
     .prepare = prepare,
     .elsewhere = elsewhere,
@@ -110,6 +112,8 @@ const struct strategy strategy_limit = {
 
 const struct strategy strategy_limit_pinned = {
     .name = "limit_pinned",
+    .most = LOOPERS_MAX,
+    .loops = true,
     .many = &many,
     .prepare = prepare_pinned,
     .elsewhere = elsewhere,

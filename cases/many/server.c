@@ -68,10 +68,13 @@ static int send_with(const void *data, size_t length, const int *fd) {
 /* What the server and we see alike. */
 static int share_places(void) {
     int fd = memfd_create("places", MFD_CLOEXEC);
-    if (fd < 0 || ftruncate(fd, PLACES * sizeof *places) < 0)
+    if (fd < 0)
         return -errno;
-    places = mmap(NULL, PLACES * sizeof *places, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
-    int rc = places == MAP_FAILED ? -errno : send_with(bytes, size, &fd);
+    int rc = ftruncate(fd, PLACES * sizeof *places) < 0 ? -errno : 0;
+    if (rc == 0) {
+        places = mmap(NULL, PLACES * sizeof *places, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+        rc = places == MAP_FAILED ? -errno : send_with(bytes, size, &fd);
+    }
     close(fd);
     return rc;
 }

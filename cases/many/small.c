@@ -31,8 +31,9 @@ int small_start(struct small *small, const char *folder, const char *name, const
     if (rc < 0)
         return rc;
     if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) < 0) {
+        rc = -errno;
         forkless_command_free(command);
-        return -errno;
+        return rc;
     }
     rc = describe(command, argument, cpus, ends[1]);
     if (rc == 0)

@@ -57,6 +57,7 @@ static int read_all(struct born *born, int from) {
 
 static void release(struct born *born) {
     free(born->output);
+    born->output = NULL;
 }
 
 static int body(struct born *born) {

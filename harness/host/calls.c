@@ -161,15 +161,20 @@ static void print_switches(char *out, size_t size) {
         snprintf(out + used, size - used, ", unprivileged_bpf_disabled %d", (int)n);
 }
 
+bool host_may_trace(void) {
+    const uint64_t both = UINT64_C(1) << CAP_BPF | UINT64_C(1) << CAP_PERFMON;
+    uint64_t mask;
+    return !capabilities(&mask) || (mask & both) == both || mask & UINT64_C(1) << CAP_SYS_ADMIN;
+}
+
 void examine_tracing(struct finding *f) {
     static const char effect[] = "eBPF tools cannot look into the kernel from here";
-    const uint64_t both = UINT64_C(1) << CAP_BPF | UINT64_C(1) << CAP_PERFMON;
     uint64_t mask;
     char switches[96];
     print_switches(switches, sizeof switches);
     if (!capabilities(&mask))
         find(f, UNKNOWN, effect, "grep CapEff /proc/self/status", "/proc/self/status does not say");
-    else if ((mask & both) != both && !(mask & UINT64_C(1) << CAP_SYS_ADMIN))
+    else if (!host_may_trace())
         find(f, NOTE, effect, "sudo forkless doctor  # what root may",
              "neither CAP_BPF with CAP_PERFMON nor CAP_SYS_ADMIN%s", switches);
     else if (!files_there("/sys/kernel/btf/vmlinux"))

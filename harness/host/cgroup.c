@@ -80,8 +80,14 @@ static void look_at_cpu_2(const char *folder, struct cgroup *c) {
 
 static void look_at_pids(const char *folder, struct cgroup *c) {
     uint64_t limit, used;
-    if (number_in(folder, "pids.max", &limit) && number_in(folder, "pids.current", &used))
-        lower(&c->pids, limit, used);
+    uint64_t before = c->pids;
+    if (!number_in(folder, "pids.max", &limit) || !number_in(folder, "pids.current", &used))
+        return;
+    lower(&c->pids, limit, used);
+    if (c->pids == before)
+        return;
+    c->pids_used = used;
+    snprintf(c->pids_folder, sizeof c->pids_folder, "%s", folder);
 }
 
 typedef void look(const char *folder, struct cgroup *);

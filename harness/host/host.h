@@ -22,6 +22,9 @@ bool host_governor(char *out, size_t size);
 bool host_turbo(bool *on);
 json_t *host_mitigations(void); /* what the kernel says of each flaw of the CPU, by its name */
 
+/* Whether this process may load tracing programs; also true where the kernel does not say. */
+bool host_may_trace(void);
+
 struct cpu_time { /* of all CPUs, in ticks since boot */
     uint64_t all, used, stolen;
 };

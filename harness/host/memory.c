@@ -5,17 +5,31 @@
 #include "cgroup.h"
 #include "files.h"
 
-uint64_t memory_available(void) {
+/* But for the limit of the address space. */
+static uint64_t machine_available(void) {
     uint64_t least = UINT64_MAX, kib;
     struct cgroup c;
-    struct rlimit space;
     if (files_count("/proc/meminfo", "MemAvailable", &kib))
         least = kib << 10;
     if (cgroup_read(&c) && c.memory < least)
         least = c.memory;
+    return least;
+}
+
+uint64_t memory_available(void) {
+    uint64_t least = machine_available();
+    struct rlimit space;
     if (getrlimit(RLIMIT_AS, &space) == 0 && space.rlim_cur < least)
         least = space.rlim_cur;
     return least;
+}
+
+const char *memory_remedy(void) {
+    struct rlimit space;
+    if (getrlimit(RLIMIT_AS, &space) < 0 || space.rlim_cur >= machine_available())
+        return "";
+    return space.rlim_max == RLIM_INFINITY ? ": ulimit -v unlimited"
+                                           : ": sudo prlimit --pid $$ --as=unlimited";
 }
 
 uint64_t block_memory(uint64_t rss, unsigned copies) {

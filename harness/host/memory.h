@@ -15,4 +15,7 @@ uint64_t simulated_memory(uint64_t rss, unsigned copies);
  * the limit of its address space; UINT64_MAX where nothing can be told. */
 uint64_t memory_available(void);
 
+/* What would give it more, to stand behind a sentence (": COMMAND"); "" where that is no limit. */
+const char *memory_remedy(void);
+
 #endif

@@ -35,6 +35,10 @@ load support
     refuses "after: 'living' needs a target that lives until it is told: waiter" --after living
     refuses "after: 'gone' is of one child, without a victim or a capture" --after gone -t waiter --at-once 2
     refuses "after: 'gone' needs memory to write: an rss above 0 that is real" --after gone -t waiter --rss 0
+    for attribute in file pipe memory all; do
+        refuses "after: 'living' tells the child by its standard input, which '$attribute' replaces" --after living -t waiter \
+            --strategy forkless_spawn --attributes $attribute
+    done
     refuses "target: waiter waits for what only cells with 'after' tell it" -t waiter
     refuses "target: fork_only executes nothing: tiny, silent or waiter" --strategy fork_only -t static
 }

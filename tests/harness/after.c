@@ -8,12 +8,14 @@
 #include <stdint.h>
 #include <stdio.h>
 #include <sys/resource.h>
+#include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 #include <cmocka.h>
 
 #include "ballast.h"
 #include "clock.h"
+#include "files.h"
 #include "targets/target.h"
 
 enum { PAGE = 4096, PAGES = 1009, IN_CALL = 7, IN_REAPING = 11 };
@@ -21,7 +23,7 @@ enum { PAGE = 4096, PAGES = 1009, IN_CALL = 7, IN_REAPING = 11 };
 static const struct request waiter = {.target = "targets/waiter", .children = 1};
 static struct after after;
 static struct born born;
-static int stamps[2], output; /* the test's own */
+static int stamps[2], output, nothing; /* the test's own; an input without a byte */
 
 /* cmocka writes there too. */
 static void take_turn(struct turn *turn) {
@@ -50,8 +52,9 @@ static struct aftermath take(const struct strategy *strategy, bool is_living) {
 static int open_all(void **state) {
     (void)state;
     output = fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 3);
-    return output < 0 || pipe2(stamps, O_CLOEXEC | O_NONBLOCK) < 0 || after_prepare(&after) < 0 ||
-           ballast_make(&(struct ballast){.rss = PAGES * PAGE}) < 0;
+    nothing = open("/dev/null", O_RDONLY | O_CLOEXEC);
+    return output < 0 || nothing < 0 || pipe2(stamps, O_CLOEXEC | O_NONBLOCK) < 0 ||
+           after_prepare(&after) < 0 || ballast_make(&(struct ballast){.rss = PAGES * PAGE}) < 0;
 }
 
 static void a_worker_that_lives_makes_a_fault_of_each_page(void **state) {
@@ -136,6 +139,50 @@ static void a_child_that_never_lives_is_not_waited_for(void **state) {
     }
 }
 
+/* As if each child had read the end of its input. */
+static int start_ending(struct born *child) {
+    siginfo_t info;
+    int input = dup(STDIN_FILENO);
+    assert_int_equal(dup2(nothing, STDIN_FILENO), STDIN_FILENO);
+    int rc = strategy_fork_only.body(child);
+    assert_int_equal(dup2(input, STDIN_FILENO), STDIN_FILENO);
+    close(input);
+    return rc < 0 || waitid(P_PID, (id_t)child->pid, &info, WEXITED | WNOWAIT) == 0 ? rc : -errno;
+}
+
+static void a_child_that_ends_before_it_is_told_fails_the_sample(void **state) {
+    (void)state;
+    const struct strategy hasty = {
+        .name = "hasty", .body = start_ending, .finish = strategy_fork_only.finish};
+    assert_int_equal(strategy_fork_only.prepare(&waiter), 0);
+    for (int living = 0; living < 2; living++) {
+        struct turn turn = {.strategy = &hasty, .want = 1, .born = &born};
+        target_stamp stamp;
+        char left;
+        after.is_living = living;
+        after_begin(&after, &turn);
+        take_turn(&turn);
+        assert_string_equal(turn.problem, "");
+        after_end(&after, &turn);
+        assert_string_equal(turn.problem, "the child ended before it was told to");
+        while (read(stamps[0], &stamp, sizeof stamp) > 0)
+            continue;
+        assert_int_equal(read(STDIN_FILENO, &left, 1), 1);
+    }
+}
+
+static void memory_that_cannot_be_read_fails_the_sample(void **state) {
+    (void)state;
+    files_root = "/none";
+    struct turn turn = {.strategy = &strategy_null, .born = &born};
+    after.is_living = true;
+    after_begin(&after, &turn);
+    take_turn(&turn);
+    files_root = "";
+    after_end(&after, &turn);
+    assert_string_equal(turn.problem, "the memory of parent and child could not be read");
+}
+
 static void without_descriptors_nothing_is_left(void **state) {
     (void)state;
     struct rlimit limit, none;
@@ -167,6 +214,8 @@ int main(void) {
         cmocka_unit_test(without_a_child_there_is_none),
         cmocka_unit_test(switches_of_the_calls_are_counted_and_no_others),
         cmocka_unit_test(a_child_that_never_lives_is_not_waited_for),
+        cmocka_unit_test(a_child_that_ends_before_it_is_told_fails_the_sample),
+        cmocka_unit_test(memory_that_cannot_be_read_fails_the_sample),
         cmocka_unit_test(without_descriptors_nothing_is_left),
     };
     return cmocka_run_group_tests(tests, open_all, close_all);

@@ -52,7 +52,10 @@ load support
 }
 
 @test "an address space too small for the ballast: unsupported" {
-    (ulimit -v 1000000 && "$bench" -r 1 -f '^spawn/vfork(/rss:1GiB)?$' -o run.jsonl)
+    (ulimit -Sv 1000000 && "$bench" -r 1 -f '^spawn/vfork(/rss:1GiB)?$' -o run.jsonl)
     sane
+    [ "$(reasons | grep -v null)" = "needs 1.1 GiB of memory, 1.0 GiB are available: ulimit -v unlimited" ]
+    run -0 bash -c 'ulimit -v 1000000 && "$@"' - "$bench" --plan -f '^spawn/vfork(/rss:1GiB)?$'
+    [[ $output == *$'\n'"1GiB needs 1.1 GiB of memory, 1.0 GiB are available: sudo prlimit --pid \$\$ --as=unlimited"$'\n'* ]]
     [ "$(states)" = $'1 measured\n1 unsupported' ]
 }

@@ -90,6 +90,13 @@ failed() {
     [ "$(jq -r 'select(.cell and .cell != "spawn/null") | .state' run.jsonl | sort -u)" = timeout ]
 }
 
+@test "a child that wrote and cannot be waited for: failed, with those before it" {
+    FAULT_KIND=no-wait LD_PRELOAD=$FAULT run -3 --separate-stderr "$bench" calibrate -r 1 --samples 1 --strategy posix_spawn_read \
+        --rss 1MiB -t mebibyte --at-once 1,3 -o run.jsonl
+    sane
+    [ "$(reasons | grep -v null)" = $'child 1 of 1 could not be started: Input/output error\nchild 1 of 3 could not be started: Input/output error' ]
+}
+
 @test "a descriptor that is left is found" {
     FAULT_KIND=leak LD_PRELOAD=$FAULT run -3 --separate-stderr "$bench" calibrate -r 1 --samples 1 --strategy posix_spawn_read \
         --rss 1MiB -t mebibyte -o run.jsonl

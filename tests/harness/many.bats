@@ -33,6 +33,18 @@ each=$loops,server,limit,limit_pinned,forkless_batch,forkless_batch_thread
     done
 }
 
+@test "a batch may have a descriptor for each that lives, and is not held back for want of one" {
+    # shellcheck disable=SC2016
+    target 'set -- $(grep "^Max open files" /proc/$PPID/limits); [ "$4" -ge 300 ] && exit 42'
+    for strategy in forkless_batch forkless_batch_thread; do
+        rm -f run.jsonl
+        (ulimit -Sn 128 && cells $strategy --commands 2 --at-once 300 -t "$PWD/target")
+        [ "$(states)" = "2 measured" ]
+    done
+    run -0 bash -c 'ulimit -n 128 && "$@"' - "$bench" calibrate --plan --rss 0 --strategy forkless_batch --commands 2 --at-once 1,300
+    [[ $output == *"needs 364 descriptors, and the hard limit is 128: sudo prlimit "* ]]
+}
+
 @test "a target that ends otherwise, or is not there, fails the cell, and nothing is left" {
     # shellcheck disable=SC2016
     target 'mkdir "${0%/*}/first" 2>/dev/null && exit 3; exit 42'
@@ -79,10 +91,20 @@ each=$loops,server,limit,limit_pinned,forkless_batch,forkless_batch_thread
     run -2 cells forkless_batch --commands 1
     run -2 cells limit --commands 1
     [[ $output == *"limit takes 2 commands or more"* ]]
+    run -2 cells limit --commands 100 --at-once 65
+    [[ $output == *"commands: limit takes at most 64 at once" ]]
+    run -0 cells limit_pinned --commands 100 --at-once 64 --plan
     run -2 cells forkless_run --commands 2
     [[ $output == *"forkless_run takes one command"* ]]
     run -2 cells vfork --commands 2 --spawners 2
     [[ $output == *"several spawners take one command each"* ]]
     run -2 cells vfork --commands 0
+    for strategy in server forkless_batch_thread; do
+        for beside in '--spawners 2' '--victim spinner' '--after gone -t waiter --rss 1MiB'; do
+            # shellcheck disable=SC2086
+            run -2 cells $strategy $beside
+            [[ $output == *"strategy: $strategy takes one spawner, no victim and no 'after'" ]]
+        done
+    done
     [ ! -e run.jsonl ]
 }

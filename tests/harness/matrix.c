@@ -196,6 +196,16 @@ static void test_the_new_axes_stand_in_names(void **unused) {
     assert_string_equal(cell.name, "spawn/null/victim:faulter/place:away");
 }
 
+static void test_cells_with_threads(void **unused) {
+    (void)unused;
+    for (size_t i = 0; i < strategy_count; i++) {
+        struct cell cell = cell_default;
+        cell.strategy = strategy_find(strategy_names[i]);
+        assert_int_equal(cell_has_threads(&cell),
+                         strcmp(strategy_names[i], "forkless_batch_thread") == 0);
+    }
+}
+
 static void test_each_attribute_is_a_cell(void **unused) {
     char *strategies[] = {"forkless_spawn"}, *each = "each", *zero = "0", *one = "1";
     struct overrides o = {0};
@@ -295,6 +305,7 @@ int main(void) {
         cmocka_unit_test(test_wrong_overrides),
         cmocka_unit_test(test_more_children_than_can_stamp),
         cmocka_unit_test(test_the_new_axes_stand_in_names),
+        cmocka_unit_test(test_cells_with_threads),
         cmocka_unit_test(test_each_attribute_is_a_cell),
         cmocka_unit_test(test_two_targets_of_one_name),
         cmocka_unit_test(test_ballasts_come_once_each),

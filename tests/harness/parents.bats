@@ -49,7 +49,7 @@ of_parent() { target "awk '\$1 == \"$2:\" && \$2 >= $3 { well = 1 } END { exit w
 }
 
 @test "huge pages that are not reserved: said by the plan and in the run, with what would help" {
-    free=$(awk '/^HugePages_Free:/ { print $2 }' /proc/meminfo)
+    free=$(awk '/^HugePages_Free:/ { free += $2 } /^HugePages_Rsvd:/ { free -= $2 } END { print free }' /proc/meminfo)
     total=$(awk '/^HugePages_Total:/ { print $2 }' /proc/meminfo)
     rss=$(((free + 8) * 2))MiB
     says="needs $((free + 8)) huge pages, and $free are reserved and free: sudo sysctl vm.nr_hugepages=$((total + 8))"
@@ -109,6 +109,17 @@ of_parent() { target "awk '\$1 == \"$2:\" && \$2 >= $3 { well = 1 } END { exit w
     rm run.jsonl
     FAULT_KIND=no-mprotect LD_PRELOAD=$FAULT run -3 "$bench" calibrate -r 1 --samples 1 --strategy vfork --rss 4KiB --mappings 2000 -o run.jsonl
     [[ "$(reasons | grep -v null)" =~ ^"the block has "[0-9]+" mappings, not 2000"$ ]]
+}
+
+@test "a parent that does not become again what it was fails with all its cells" {
+    FAULT_KIND=no-dofork LD_PRELOAD=$FAULT run -3 "$bench" calibrate -r 1 --samples 1 --strategy vfork --rss 1MiB --memory idle,dontfork \
+        -o run.jsonl
+    [ "$(states)" = $'2 failed\n1 measured' ]
+    [ "$(reasons | grep -v null)" = "the block: the memory is still left out of copies: Input/output error" ]
+    rm run.jsonl
+    FAULT_KIND=no-unpin LD_PRELOAD=$FAULT run -3 "$bench" calibrate -r 1 --samples 1 --strategy vfork --rss 1MiB --pin none,caller -o run.jsonl
+    [ "$(states)" = $'2 failed\n1 measured' ]
+    [ "$(reasons | grep -v null)" = "the block: the caller is still pinned to a CPU: Input/output error" ]
 }
 
 # wrong SENTENCE OPTION...

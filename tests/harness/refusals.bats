@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
 # forkless-bench: bad input.
-# shellcheck disable=SC2030,SC2031,SC2154  # bats runs each test in a subshell; setup and run set the variables
+# shellcheck disable=SC2030,SC2031,SC2054,SC2154  # bats runs each test in a subshell; setup and run set the variables; lists are words
 
 load support
 
@@ -47,6 +47,39 @@ refused() {
     [ "$status" -ne 126 ] || skip "another user cannot run the program from here"
     [ "$status" -eq 2 ]
     [ "$stderr" = "forkless-bench: closed/run.jsonl cannot be made: Permission denied" ]
+}
+
+# user COMMAND...: by one without privilege, in a folder that is open to all.
+user() {
+    [ "$(id -u)" -eq 0 ] || skip "not root"
+    mkdir -p -m 777 open
+    chmod 711 "$BATS_TEST_TMPDIR" "$(dirname "$BATS_TEST_TMPDIR")"
+    run --separate-stderr setpriv --reuid 65534 --clear-groups env -C open "$@"
+    [ "$status" -ne 126 ] || skip "another user cannot run the program from here"
+}
+
+@test "what only root may: said by the plan and in the run, with what would help" {
+    says="needs to be root: run it as root"
+    cells=(calibrate -r 1 --samples 1 --rss 0 --strategy forkless_spawn --attributes none,namespace,cgroup)
+    user "$bench" "${cells[@]}" --plan
+    [[ $output == *$'\n'"spawn/forkless_spawn/attributes:namespace $says"$'\n'"2 of 4 cells would be recorded as unsupported." ]]
+    user "$bench" "${cells[@]}" -o run.jsonl
+    cp open/run.jsonl .
+    [ "$(states)" = $'2 measured\n2 unsupported' ]
+    [ "$(reasons | grep -v null)" = "$says" ]
+    user "$bench" calibrate --plan --rss 0 --strategy forkless_spawn --traced no,trace
+    [[ $output == *$'\n'"spawn/forkless_spawn/traced:trace needs "*$'\n'"1 of 3 cells would be recorded as unsupported." ]]
+}
+
+@test "a user's limit of processes: what is there already counts, and so does what starts the children" {
+    # shellcheck disable=SC2016
+    limited=(bash -c 'ulimit -Su 90 && exec "$@"' - "$bench" calibrate --plan --rss 0)
+    user "${limited[@]}" --strategy vfork --at-once 1,80
+    [[ $output =~ "spawn/vfork/at_once:80 needs 97 processes, and this user's limit of 90 leaves "([0-9]+)": ulimit -u "([0-9]+) ]]
+    [ $((90 - BASH_REMATCH[1])) -eq $((BASH_REMATCH[2] - 97)) ]
+    [ "${BASH_REMATCH[1]}" -lt 90 ]
+    user "${limited[@]}" --strategy limit --commands 100 --at-once 1,40
+    [[ $output == *"batch/limit/at_once:40/commands:100 needs 97 processes, and this user's limit of 90 "* ]]
 }
 
 @test "standard output closed or full: said before anything is measured" {
