@@ -96,6 +96,22 @@ struct estimate estimate_difference(const struct run *run, const struct cell *ce
     return estimate(values, run->rounds);
 }
 
+struct estimate estimate_within(const struct run *run, const struct cell *cell, enum figure figure,
+                                enum figure less) {
+    double *values = must(malloc(run->rounds * sizeof *values));
+    for (size_t round = 0; round < run->rounds; round++) {
+        const struct samples *figures = cell->rounds[round].figures;
+        const struct samples *from = &figures[figure], *subtracted = &figures[less];
+        size_t count = from->count < subtracted->count ? from->count : subtracted->count;
+        double *differences = must(malloc((count + 1) * sizeof *differences));
+        for (size_t i = 0; i < count; i++)
+            differences[i] = from->ns[i] - subtracted->ns[i];
+        values[round] = quantile(differences, count, 0.5);
+        free(differences);
+    }
+    return estimate(values, run->rounds);
+}
+
 /* People choose from these. */
 static bool is_ranked(const struct cell *cell) {
     return !is_null(cell) && !is_floor(cell);

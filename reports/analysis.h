@@ -79,6 +79,9 @@ struct estimate estimate_ratio(const struct run *run, const struct cell *cell,
                                const struct cell *over, enum figure figure);
 struct estimate estimate_difference(const struct run *run, const struct cell *cell,
                                     const struct cell *less, enum figure figure);
+/* Of a figure, less another of the same sample. */
+struct estimate estimate_within(const struct run *run, const struct cell *cell, enum figure figure,
+                                enum figure less);
 
 /* Over the sizes of the cells that have these axes but for rss. */
 struct growth estimate_growth(const struct run *run, struct axes axes, enum figure figure);
