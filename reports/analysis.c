@@ -202,6 +202,20 @@ struct tail tail(const struct run *run, const struct cell *cell, enum figure fig
     return (struct tail){.ns = ns, .is_maximum = !enough};
 }
 
+struct estimate estimate_percentile_within(const struct run *run, const struct cell *cell,
+                                           enum figure figure, enum figure less, double p) {
+    struct pool all = pool(run, cell, cell, figure), others = pool(run, cell, cell, less);
+    struct estimate result = {.rounds = all.rounds,
+                              .value = pooled_quantile(&all, p) - pooled_quantile(&others, p),
+                              .ci = {NAN, NAN}};
+    if (all.rounds >= 2 && others.rounds == all.rounds)
+        result.ci =
+            bootstrap_difference(all.values, all.count, others.values, others.count, all.rounds, p);
+    free(all.values);
+    free(others.values);
+    return result;
+}
+
 static bool enough_each_round(const struct run *run, const struct cell *cell, enum figure figure,
                               double p) {
     for (size_t round = 0; round < run->rounds; round++) {

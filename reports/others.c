@@ -44,10 +44,10 @@ static char *describe_p99(const struct run *run, const struct cell *cell) {
 }
 
 static char *describe_p99_added(const struct run *run, const struct cell *cell) {
-    struct tail end = tail(run, cell, STALL, 0.99), usual = tail(run, cell, BASELINE, 0.99);
-    if (end.is_maximum || usual.is_maximum)
+    if (!enough_for(count_samples(run, cell, BASELINE), 0.99))
         return sentence("-");
-    return sentence("%s", label_figure(STALL, end.ns - usual.ns).text);
+    struct estimate added = estimate_percentile_within(run, cell, STALL, BASELINE, 0.99);
+    return describe_added(&added);
 }
 
 enum { STALL_ITSELF, STALL_P99, STALL_BASELINE, STALL_ADDED, STALL_P99_ADDED, STALL_PARTS };
