@@ -90,6 +90,8 @@ static void take_samples(struct measuring *m, unsigned count) {
             return;
     }
     m->sampler.victim = NULL;
+    m->sampler.watched = 0;
+    m->sampler.window = NULL_WINDOW_NS;
     if (now->cell.victim) {
         m->sampler.victim =
             victim_make((enum victim_kind)now->cell.victim, (enum place)now->cell.place);

@@ -41,6 +41,7 @@ const struct column columns[] = {
     COLUMN("stall_busy", stall.busy, has_victim),
     COLUMN("stall_waiting", stall.waiting, has_victim),
     COLUMN("stall_blocked", stall.blocked, has_victim),
+    COLUMN("baseline", baseline, has_victim),
     COLUMN("after_time", after.time, has_after),
     COLUMN("after_faults", after.faults, has_after),
     COLUMN("teardown", after.teardown, has_after_of_child),

@@ -28,6 +28,11 @@ static double spawn_seconds(const struct cell *cell) {
            (cell->strategy->copies ? 0.001 + 0.025 * gib(cell->ballast.rss) : 0.0008);
 }
 
+/* Until a window may begin, twice a sample, and half a tick each. */
+static double ticks_seconds(const struct cell *cell) {
+    return cell->victim == VICTIM_TICKER ? TICK_NS / 1e9 : 0;
+}
+
 /* To write all of it once more; after a fork each page is a fault. */
 static double rewrite_seconds(const struct cell *cell) {
     if (cell->memory != MEMORY_REWRITTEN && cell->after == AFTER_NONE)
@@ -46,8 +51,8 @@ static double cell_seconds(const struct cell *cell) {
     double discards = (cell->discards + spawns - 1) / spawns;
     double taken = cell->samples + chunks * discards;
     double opening = 0.000005 * (double)cell->fds; /* and closing and counting them */
-    return taken *
-               (spawn_seconds(cell) * spawns + (double)cell->gap_ns / 1e9 + rewrite_seconds(cell)) +
+    double once = spawn_seconds(cell) * spawns + (double)cell->gap_ns / 1e9;
+    return taken * (once * (cell->victim ? 2 : 1) + ticks_seconds(cell) + rewrite_seconds(cell)) +
            chunks * opening;
 }
 

@@ -24,25 +24,61 @@ static void sleep_until(int64_t until) {
         continue;
 }
 
+static void wait_until(const struct sampler *s, int64_t until) {
+    if (s->cell->between == BETWEEN_SLEEP)
+        sleep_until(until);
+    while (now_ns() < until)
+        continue;
+}
+
 /* As the caller does between two spawns. */
 static void pass_time(const struct sampler *s, uint64_t ns) {
     int64_t until = now_ns() + (int64_t)ns;
     if (s->cell->between == BETWEEN_TOUCH)
         touch(s->touched, until);
-    else if (s->cell->between == BETWEEN_SLEEP)
-        sleep_until(until);
-    while (ns && now_ns() < until)
-        continue;
+    wait_until(s, until);
 }
 
-/* The turn, with the victim watched from just before it to its end. */
-static struct stall watch_turn(struct sampler *s, struct turn *turn) {
+/* From a window's beginning until a tick is due, in the same place in both windows of a sample:
+ * over the samples anywhere alike, by multiples of the golden ratio, but close to the ends. */
+static int64_t into_window(const struct sampler *s) {
+    int64_t length = s->window < TICK_NS ? s->window : TICK_NS;
+    return length * (s->watched * 618 % 1000 * 9 + 500) / 10000;
+}
+
+/* The turn, with the victim watched from just before it to its end; NULL: as long without one. */
+static struct stall watch(struct sampler *s, struct turn *turn, int64_t into) {
+    wait_until(s, victim_aim(s->victim, into));
     victim_open(s->victim);
-    turn_take(turn);
-    if (turn->want > 0)
-        return victim_close(s->victim, turn->reaped);
-    pass_time(s, NULL_WINDOW_NS);
-    return victim_close(s->victim, now_ns());
+    int64_t opened = now_ns(), due = victim_due(s->victim, opened), closed;
+    if (turn)
+        turn_take(turn);
+    if (turn && turn->want > 0) {
+        closed = turn->reaped;
+        s->window = closed - opened;
+    } else {
+        wait_until(s, opened + s->window);
+        closed = now_ns();
+    }
+    if (closed < due) {
+        wait_until(s, due);
+        closed = now_ns();
+    }
+    return victim_close(s->victim, closed);
+}
+
+/* Every other time without the turn first, for as long as the turn before took. */
+static void watch_both(struct sampler *s, struct turn *turn, struct sample *out) {
+    int64_t into = into_window(s);
+    bool is_quiet = s->watched++ % 2;
+    for (int i = 0; i < 2; i++, is_quiet = !is_quiet) {
+        if (i > 0)
+            pass_time(s, s->cell->gap_ns);
+        if (is_quiet)
+            out->baseline = watch(s, NULL, into).ns;
+        else
+            out->stall = watch(s, turn, into);
+    }
 }
 
 /* A child's: the pipe has them in any order. */
@@ -98,14 +134,14 @@ int sample_take(struct sampler *s, struct sample *out) {
     if (s->spawners)
         spawners_wait(s->spawners);
     pass_time(s, cell->gap_ns);
-    struct stall stall = {0};
+    struct sample watched = {0};
     struct aftermath aftermath = {0};
     if (s->after)
         after_begin(s->after, turn);
     if (s->spawners)
         spawners_take(s->spawners, turn);
     else if (s->victim)
-        stall = watch_turn(s, turn);
+        watch_both(s, turn, &watched);
     else
         turn_take(turn);
 
@@ -128,7 +164,8 @@ int sample_take(struct sampler *s, struct sample *out) {
                            .ready = ready,
                            .total = turn->reaped - turn->called,
                            .cpu = turn->cpu,
-                           .stall = stall,
+                           .stall = watched.stall,
+                           .baseline = watched.baseline,
                            .after = aftermath};
     return 0;
 }

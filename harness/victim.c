@@ -59,6 +59,7 @@ struct victim {
     char *fresh; /* faulter */
     size_t touched;
     int timer, kick, poll; /* ticker */
+    int64_t first;         /* of its ticks, all else are whole TICK_NS later */
 
     cpu_set_t callers; /* what the caller may run on, once it is let go */
     bool is_pinned;
@@ -183,12 +184,20 @@ static int map_fresh(struct victim *v) {
     return 0;
 }
 
+/* It may have been held up between two faults, in madvise() for instance, and did not run then. */
+static void account_between(struct victim *v) {
+    int64_t end, since = v->account.at > v->next ? v->account.at : v->next;
+    if (now_ns() - since >= LONG_NS)
+        v->account = account_now(v, &end);
+}
+
 static bool touch(struct victim *v, int64_t *begin, int64_t *end) {
     if (v->touched == FRESH) {
         madvise(v->fresh, FRESH, MADV_DONTNEED);
         v->touched = 0;
     }
     volatile char *page = v->fresh + v->touched;
+    account_between(v);
     *begin = now_ns();
     *page = 1;
     *end = v->next = now_ns();
@@ -208,7 +217,7 @@ static int start_ticking(struct victim *v) {
     struct epoll_event event = {.events = EPOLLIN};
     v->timer = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK);
     v->poll = epoll_create1(EPOLL_CLOEXEC);
-    v->next = now_ns() + TICK_NS;
+    v->next = v->first = now_ns() + TICK_NS;
     struct itimerspec ticks = {
         .it_value = {.tv_sec = v->next / 1000000000, .tv_nsec = v->next % 1000000000},
         .it_interval = {.tv_nsec = TICK_NS},
@@ -317,6 +326,16 @@ struct victim *victim_make(enum victim_kind kind, enum place place) {
 static void kick(const struct victim *v) {
     if (v->kick >= 0)
         eventfd_write(v->kick, 1);
+}
+
+int64_t victim_due(const struct victim *v, int64_t from) {
+    if (!v->kind->sleeps || from <= v->first)
+        return v->kind->sleeps ? v->first : from;
+    return v->first + (from - v->first + TICK_NS - 1) / TICK_NS * TICK_NS;
+}
+
+int64_t victim_aim(const struct victim *v, int64_t into) {
+    return victim_due(v, now_ns() + into) - into;
 }
 
 void victim_open(struct victim *v) {

@@ -30,6 +30,14 @@ struct victim;
 struct victim *victim_make(enum victim_kind, enum place);
 void victim_end(struct victim *); /* NULL is fine */
 
+/*
+ * The first moment from now on when a tick is due `into` later, so that a window can be opened
+ * which has one. Now, where the victim has no ticks.
+ */
+int64_t victim_aim(const struct victim *, int64_t into);
+/* The first tick from a moment on, without which a window has none; that moment, without ticks. */
+int64_t victim_due(const struct victim *, int64_t from);
+
 void victim_open(struct victim *);
 
 /*

@@ -105,6 +105,22 @@ struct estimate estimate_difference(const struct run *run, const struct cell *ce
     return estimate(values, run->rounds);
 }
 
+struct estimate estimate_within(const struct run *run, const struct cell *cell, enum figure figure,
+                                enum figure less) {
+    double *values = must(malloc(run->rounds * sizeof *values));
+    for (size_t round = 0; round < run->rounds; round++) {
+        const struct samples *figures = cell->rounds[round].figures;
+        const struct samples *from = &figures[figure], *subtracted = &figures[less];
+        size_t count = from->count < subtracted->count ? from->count : subtracted->count;
+        double *differences = must(malloc((count + 1) * sizeof *differences));
+        for (size_t i = 0; i < count; i++)
+            differences[i] = from->ns[i] - subtracted->ns[i];
+        values[round] = quantile(differences, count, 0.5);
+        free(differences);
+    }
+    return estimate(values, run->rounds);
+}
+
 /* People choose from these. */
 static bool is_ranked(const struct cell *cell) {
     return !is_null(cell) && !is_floor(cell);
@@ -193,6 +209,20 @@ struct tail tail(const struct run *run, const struct cell *cell, enum figure fig
     double ns = pooled_quantile(&all, enough ? p : 1);
     free(all.values);
     return (struct tail){.ns = ns, .is_maximum = !enough};
+}
+
+struct estimate estimate_percentile_within(const struct run *run, const struct cell *cell,
+                                           enum figure figure, enum figure less, double p) {
+    struct pool all = pool(run, cell, cell, figure), others = pool(run, cell, cell, less);
+    struct estimate result = {.rounds = all.rounds,
+                              .value = pooled_quantile(&all, p) - pooled_quantile(&others, p),
+                              .ci = {NAN, NAN}};
+    if (all.rounds >= 2 && others.rounds == all.rounds)
+        result.ci =
+            bootstrap_difference(all.values, all.count, others.values, others.count, all.rounds, p);
+    free(all.values);
+    free(others.values);
+    return result;
 }
 
 static bool enough_each_round(const struct run *run, const struct cell *cell, enum figure figure,

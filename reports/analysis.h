@@ -84,6 +84,12 @@ struct estimate estimate_ratio(const struct run *run, const struct cell *cell,
                                const struct cell *over, enum figure figure);
 struct estimate estimate_difference(const struct run *run, const struct cell *cell,
                                     const struct cell *less, enum figure figure);
+/* Of a figure, less another of the same sample. */
+struct estimate estimate_within(const struct run *run, const struct cell *cell, enum figure figure,
+                                enum figure less);
+/* A percentile of all samples of a figure, less that of another figure of the same cell. */
+struct estimate estimate_percentile_within(const struct run *run, const struct cell *cell,
+                                           enum figure figure, enum figure less, double p);
 
 /* Over the sizes of the cells that have these axes but for rss. */
 struct growth estimate_growth(const struct run *run, struct axes axes, enum figure figure);

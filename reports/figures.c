@@ -4,11 +4,11 @@
 #include <stdio.h>
 
 const char *const figure_names[FIGURES] = {
-    "call",       "ready",         "total",         "cpu",         "longest",      "stall",
-    "stall_busy", "stall_waiting", "stall_blocked", "after_time",  "after_faults", "teardown",
-    "switches",   "preemptions",   "page_tables",   "peak",        "create",       "wake",
-    "enter",      "set_up",        "exec",          "load",        "run",          "reap",
-    "waited",     "beyond_call",   "beyond_ready",  "beyond_total"};
+    "call",       "ready",         "total",         "cpu",          "longest",     "stall",
+    "stall_busy", "stall_waiting", "stall_blocked", "baseline",     "after_time",  "after_faults",
+    "teardown",   "switches",      "preemptions",   "page_tables",  "peak",        "create",
+    "wake",       "enter",         "set_up",        "exec",         "load",        "run",
+    "reap",       "waited",        "beyond_call",   "beyond_ready", "beyond_total"};
 
 enum quantity { TIME, COUNT, BYTES };
 

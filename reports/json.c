@@ -197,6 +197,12 @@ static json_t *describe_figure(const struct run *run, size_t index, enum figure 
     set_count(object, "samples", count_samples(run, cell, figure));
     set_estimate(object, "median", figure_suffix(figure), medians[index]);
     set_tails(object, run, cell, figure);
+    if (figure == STALL && count_samples(run, cell, BASELINE) > 0) {
+        set_estimate(object, "added", "_ns", estimate_within(run, cell, STALL, BASELINE));
+        if (enough_for(count_samples(run, cell, BASELINE), 0.99))
+            set_estimate(object, "p99_added", "_ns",
+                         estimate_percentile_within(run, cell, STALL, BASELINE, 0.99));
+    }
     size_t rank = rank_of(run, cell, figure);
     if (rank > 0)
         set_count(object, "rank", rank);

@@ -17,9 +17,8 @@ struct kind {
     const char *title, *detail;
     size_t columns;
     const char *const *heads;
-    /* One column of a row, malloced; the baseline is the cell without a spawn, or NULL. */
-    char *(*describe)(const struct run *run, const struct cell *cell, const struct cell *baseline,
-                      size_t column);
+    /* One column of a row, malloced. */
+    char *(*describe)(const struct run *run, const struct cell *cell, size_t column);
 };
 
 bool is_of_others(const struct cell *cell) {
@@ -30,29 +29,21 @@ static bool belongs(const struct run *run, const struct cell *cell, const struct
     return is_of_others(cell) && count_samples(run, cell, kind->figure) > 0;
 }
 
-static const struct cell *find_baseline(const struct run *run, const struct cell *cell) {
-    struct axes axes = cell->axes;
-    axes.strategy = "null";
-    return find_cell(run, axes);
-}
-
 static char *describe_p99(const struct run *run, const struct cell *cell) {
     struct tail end = tail(run, cell, STALL, 0.99);
     return sentence("%s%s", end.is_maximum ? "max " : "", label_figure(STALL, end.ns).text);
 }
 
-static char *describe_p99_added(const struct run *run, const struct cell *cell,
-                                const struct cell *baseline) {
-    struct tail end = tail(run, cell, STALL, 0.99), usual = tail(run, baseline, STALL, 0.99);
-    if (end.is_maximum || usual.is_maximum)
+static char *describe_p99_added(const struct run *run, const struct cell *cell) {
+    if (!enough_for(count_samples(run, cell, BASELINE), 0.99))
         return sentence("-");
-    return sentence("%s", label_figure(STALL, end.ns - usual.ns).text);
+    struct estimate added = estimate_percentile_within(run, cell, STALL, BASELINE, 0.99);
+    return describe_added(&added);
 }
 
-enum { STALL_ITSELF, STALL_P99, STALL_ADDED, STALL_P99_ADDED, STALL_PARTS };
+enum { STALL_ITSELF, STALL_P99, STALL_BASELINE, STALL_ADDED, STALL_P99_ADDED, STALL_PARTS };
 
-static char *describe_stall(const struct run *run, const struct cell *cell,
-                            const struct cell *baseline, size_t column) {
+static char *describe_stall(const struct run *run, const struct cell *cell, size_t column) {
     static const enum figure parts[] = {STALL_BUSY, STALL_WAITING, STALL_BLOCKED};
     if (column == STALL_ITSELF)
         return sentence("%s", label_figure(STALL, median(run, cell, STALL)).text);
@@ -62,27 +53,27 @@ static char *describe_stall(const struct run *run, const struct cell *cell,
         enum figure part = parts[column - STALL_PARTS];
         return sentence("%s", label_figure(part, median(run, cell, part)).text);
     }
-    if (!baseline || baseline == cell || count_samples(run, baseline, STALL) == 0)
+    if (count_samples(run, cell, BASELINE) == 0) /* a run from before there was one */
         return sentence("-");
+    if (column == STALL_BASELINE)
+        return sentence("%s", label_figure(BASELINE, median(run, cell, BASELINE)).text);
     if (column == STALL_P99_ADDED)
-        return describe_p99_added(run, cell, baseline);
-    struct estimate added = estimate_difference(run, cell, baseline, STALL);
+        return describe_p99_added(run, cell);
+    struct estimate added = estimate_within(run, cell, STALL, BASELINE);
     return describe_added(&added);
 }
 
-static char *describe_after(const struct run *run, const struct cell *cell,
-                            const struct cell *baseline, size_t column) {
+static char *describe_after(const struct run *run, const struct cell *cell, size_t column) {
     static const enum figure figures[] = {AFTER_FAULTS, AFTER_TIME, PAGE_TABLES,
                                           PEAK,         TEARDOWN,   SWITCHES};
-    (void)baseline;
     if (figures[column] == SWITCHES && count_samples(run, cell, SWITCHES) > 0)
         return sentence("%s + %s", label_figure(SWITCHES, median(run, cell, SWITCHES)).text,
                         label_figure(PREEMPTIONS, median(run, cell, PREEMPTIONS)).text);
     return sentence("%s", label_figure(figures[column], median(run, cell, figures[column])).text);
 }
 
-static const char *const stall_heads[] = {"stall", "p99",     "added",  "p99 added",
-                                          "busy",  "waiting", "blocked"};
+static const char *const stall_heads[] = {"stall",     "p99",  "baseline", "added",
+                                          "p99 added", "busy", "waiting",  "blocked"};
 static const char *const after_heads[] = {"faults", "time",     "page tables",
                                           "memory", "teardown", "switches"};
 
@@ -90,8 +81,10 @@ static const struct kind stalls = {
     .figure = STALL,
     .title = "How long others stood still",
     .detail =
-        "The longest stall of the victim in each sample: medians, p99, and what is added to "
-        "those without a spawn (null); busy, waiting for a CPU, blocked: medians of its parts",
+        "The longest stall of the victim in each sample: medians, p99; the same in a window as "
+        "long "
+        "without a spawn (baseline), and what is added to that, sample by sample; busy, waiting "
+        "for a CPU, blocked: medians of its parts",
     .columns = sizeof stall_heads / sizeof *stall_heads,
     .heads = stall_heads,
     .describe = describe_stall,
@@ -111,10 +104,9 @@ static const struct kind aftermath = {
 
 static void fill_row(struct table *table, size_t row, const struct run *run,
                      const struct cell *cell, const struct kind *kind) {
-    const struct cell *baseline = find_baseline(run, cell);
     table_set(table, row, 0, cell->axes.strategy);
     for (size_t i = 0; i < kind->columns; i++) {
-        char *text = kind->describe(run, cell, baseline, i);
+        char *text = kind->describe(run, cell, i);
         table_set(table, row, i + 1, text);
         free(text);
     }

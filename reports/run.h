@@ -20,6 +20,7 @@ enum figure {
     STALL_BUSY,
     STALL_WAITING,
     STALL_BLOCKED,
+    BASELINE,
     AFTER_TIME,
     AFTER_FAULTS,
     TEARDOWN,

@@ -173,24 +173,44 @@ struct interval bootstrap(struct observation *values, size_t count, size_t round
     return interval;
 }
 
+static double ratio(double value, double other) {
+    return value / other;
+}
+
+static double difference(double value, double other) {
+    return value - other;
+}
+
+static struct interval bootstrap_both(struct observation *values, size_t count,
+                                      struct observation *others, size_t other_count, size_t rounds,
+                                      double p, double (*compare)(double, double)) {
+    if (count == 0 || other_count == 0)
+        return (struct interval){NAN, NAN};
+    double *quantiles = must(malloc(RESAMPLES * sizeof *quantiles));
+    double *other_quantiles = must(malloc(RESAMPLES * sizeof *other_quantiles));
+    qsort(values, count, sizeof *values, by_value);
+    qsort(others, other_count, sizeof *others, by_value);
+    resample(values, count, rounds, p, quantiles);
+    resample(others, other_count, rounds, p, other_quantiles);
+    for (size_t i = 0; i < RESAMPLES; i++)
+        quantiles[i] = compare(quantiles[i], other_quantiles[i]);
+    free(other_quantiles);
+    struct interval interval = {settled_quantile(quantiles, RESAMPLES, 0.025),
+                                settled_quantile(quantiles, RESAMPLES, 0.975)};
+    free(quantiles);
+    return interval;
+}
+
 struct interval bootstrap_ratio(struct observation *values, size_t count,
                                 struct observation *others, size_t other_count, size_t rounds,
                                 double p) {
-    if (count == 0 || other_count == 0)
-        return (struct interval){NAN, NAN};
-    double *ratios = must(malloc(RESAMPLES * sizeof *ratios));
-    double *divisors = must(malloc(RESAMPLES * sizeof *divisors));
-    qsort(values, count, sizeof *values, by_value);
-    qsort(others, other_count, sizeof *others, by_value);
-    resample(values, count, rounds, p, ratios);
-    resample(others, other_count, rounds, p, divisors);
-    for (size_t i = 0; i < RESAMPLES; i++)
-        ratios[i] /= divisors[i];
-    free(divisors);
-    struct interval interval = {settled_quantile(ratios, RESAMPLES, 0.025),
-                                settled_quantile(ratios, RESAMPLES, 0.975)};
-    free(ratios);
-    return interval;
+    return bootstrap_both(values, count, others, other_count, rounds, p, ratio);
+}
+
+struct interval bootstrap_difference(struct observation *values, size_t count,
+                                     struct observation *others, size_t other_count, size_t rounds,
+                                     double p) {
+    return bootstrap_both(values, count, others, other_count, rounds, p, difference);
 }
 
 struct line fit_line(const double *x, const double *y, size_t count) {

@@ -33,6 +33,11 @@ struct interval bootstrap_ratio(struct observation *values, size_t count,
                                 struct observation *others, size_t other_count, size_t rounds,
                                 double p);
 
+/* The same of how much more such a quantile is than that of others. */
+struct interval bootstrap_difference(struct observation *values, size_t count,
+                                     struct observation *others, size_t other_count, size_t rounds,
+                                     double p);
+
 /* Least squares; NaN when the points do not have two different x. */
 struct line fit_line(const double *x, const double *y, size_t count);
 

@@ -11,7 +11,8 @@
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <sys/prctl.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 #include <cmocka.h>
 
@@ -140,6 +141,42 @@ static void a_tick_that_comes_late(void **state) {
     end(v);
 }
 
+/* In place of libc's: the faulter gives its pages back slowly, if so, and does not run meanwhile.
+ */
+static atomic_int slow_ms;
+
+int madvise(void *start, size_t length, int advice) {
+    if (advice == MADV_DONTNEED && atomic_load(&slow_ms))
+        pause_ms(atomic_load(&slow_ms));
+    return (int)syscall(SYS_madvise, start, length, advice);
+}
+
+/* That was before the fault which takes long, and none of it is to be taken from what is busy; of
+ * the few windows in which the machine held it up as well there must be fewer. */
+static void time_between_faults_is_not_taken_for_running(void **state) {
+    (void)state;
+    enum { WINDOWS = 9 };
+    hold = hold_running;
+    atomic_store(&slow_ms, 2);
+    struct victim *v = make_with_priority(VICTIM_FAULTER, PLACE_FREE);
+    int found = 0, right = 0;
+    for (int i = 0; i < 4 * TRIES && found < WINDOWS; i++) {
+        victim_open(v);
+        pause_ms(40); /* many such times */
+        hold_victim();
+        struct stall stall = victim_close(v, now_ns());
+        assert_whole(&stall);
+        if (stall.ns < KNOWN || stall.ns > MOST)
+            continue;
+        found++;
+        right += stall.busy > stall.ns * 9 / 10;
+    }
+    end(v);
+    atomic_store(&slow_ms, 0);
+    print_message("%d of %d windows\n", right, found);
+    assert_true(found > 0 && 2 * right > found);
+}
+
 static void a_victim_that_waits_for_a_cpu(void **state) {
     (void)state;
     struct victim *v = make(VICTIM_SPINNER, PLACE_BESIDE);
@@ -195,6 +232,34 @@ static void many_windows_and_many_victims(void **state) {
     victim_end(NULL);
 }
 
+/* A window of a ticker has a tick, wherever in it that is to be; others need not wait for one. */
+static void windows_with_a_tick(void **state) {
+    (void)state;
+    struct victim *v = make(VICTIM_TICKER, PLACE_FREE);
+    for (int64_t into = 0; into < TICK_NS; into += TICK_NS / 50) {
+        int64_t before = now_ns(), at = victim_aim(v, into);
+        assert_true(at >= before && at < now_ns() + TICK_NS);
+        assert_int_equal(victim_due(v, at + into), at + into);
+        assert_int_equal(victim_due(v, at + into + 1), at + into + TICK_NS);
+        while (now_ns() < at)
+            continue;
+        victim_open(v);
+        int64_t due = victim_due(v, now_ns());
+        while (now_ns() < due)
+            continue;
+        struct stall found = victim_close(v, now_ns());
+        assert_whole(&found);
+        assert_true(found.ns > 0);
+    }
+    victim_end(v);
+
+    v = make(VICTIM_SPINNER, PLACE_FREE);
+    int64_t before = now_ns(), at = victim_aim(v, MS);
+    assert_true(at >= before && at <= now_ns());
+    assert_int_equal(victim_due(v, at), at);
+    victim_end(v);
+}
+
 static void pinned_to(int cpu) {
     cpu_set_t set;
     CPU_ZERO(&set);
@@ -233,6 +298,8 @@ int main(void) {
         cmocka_unit_test(a_victim_that_waits_for_a_cpu),
         cmocka_unit_test(only_what_reaches_into_the_window),
         cmocka_unit_test(many_windows_and_many_victims),
+        cmocka_unit_test(windows_with_a_tick),
+        cmocka_unit_test(time_between_faults_is_not_taken_for_running),
         cmocka_unit_test(the_caller_is_pinned_only_as_long),
     };
     struct sigaction action = {.sa_handler = on_signal, .sa_flags = SA_RESTART};

@@ -12,9 +12,11 @@ load support
     sane
     [ "$(states)" = "55 measured" ]
     jq -s -e '[.[] | select(.kind == "cell" and .cell != "spawn/null")
-            | (.call | length) == (.stall | length) and
+            | (.call | length) == (.stall | length) and (.call | length) == (.baseline | length) and
               ([.stall, .stall_busy, .stall_waiting, .stall_blocked] | transpose | all(.[0] == .[1] + .[2] + .[3] and .[0] >= 0))]
         | length == 54 and all' run.jsonl
+    # in each window of a ticker a tick was due
+    jq -s -e '[.[] | select(.kind == "cell" and (.cell | test("ticker"))) | .stall[], .baseline[]] | length >= 72 and all(. > 0)' run.jsonl
     jq -s -e '.[0].cells | map(select(.victim == "ticker" and .place == "away")) | length == 6' run.jsonl
     jq -s -e 'map(select(.cell == "spawn/null")) | .[0] | has("stall") | not' run.jsonl
 }

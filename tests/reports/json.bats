@@ -35,6 +35,15 @@ medians() {
                     samples: (add | length), rounds: length}}) | from_entries)}) | from_entries' "$1"
 }
 
+@test "what is added to a victim's stall is that which jq finds, sample by sample" {
+    analysis others.jsonl
+    name=spawn/posix_spawn/rss:4GiB/victim:faulter
+    wanted=$(jq -s --arg name "$name" 'def median: sort | length as $n | (.[($n - 1) / 2 | floor] + .[$n / 2 | floor]) / 2;
+        map(select(.cell == $name) | [.stall, .baseline] | transpose | map(.[0] - .[1]) | median) | median' others.jsonl)
+    holds "cell(\"$name\").figures | .stall.added_ns == $wanted and .stall.added_low_ns <= $wanted and .stall.added_high_ns >= $wanted
+        and ((.stall.p99_ns - .baseline.p99_ns) as \$p99 | .stall.p99_added_ns | near(\$p99)) and (.baseline | has(\"added_ns\") | not)" others.jsonl
+}
+
 @test "the medians of every cell are those that jq finds" {
     for run in quick standard failed one-round targets axes; do
         analysis $run.jsonl

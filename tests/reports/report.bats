@@ -134,6 +134,36 @@ END
     [[ $output == *$'\nOther targets at 0 MiB: '* ]]
 }
 
+# others FILTER: the first rows of the first table of stalls, of the run as jq changes its cells.
+others() {
+    jq -c "if .stall then $1 else . end" others.jsonl >"$BATS_TEST_TMPDIR/others"
+    "$report" "$BATS_TEST_TMPDIR/others" >"$BATS_TEST_TMPDIR/page"
+    sed -n '/^How long others/,$p' "$BATS_TEST_TMPDIR/page" | sed -n '/^ null/,/^$/p' | sed '/^$/q'
+}
+
+@test "a long quiet window adds nothing, and a planted stall is added whole" {
+    run -0 others 'if .cell | test("/fork/") then .stall |= map(. + 200e6) | .stall_blocked |= map(. + 200e6) | .baseline = .stall
+        elif .cell | test("floor") then .stall = (.baseline | map(. + 5e6)) else . end'
+    [[ $output == *$'\n fork '*" 0 us (0 to 0)"* ]]
+    [[ $output == *$'\n floor_vfork '*" 5.0 ms (5.0 to 5.0)"* ]]
+}
+
+@test "what is added is of each sample: differences have a median of their own" {
+    # stall 1, 2, 9; baseline 2, 9, 1 (ms): the medians are alike, that of -1, -7, 8 is not nothing
+    run -0 others '.call |= .[:3] | .total |= .[:3] | .cpu |= .[:3] | if .ready then .ready |= .[:3] else . end
+        | .stall = [1e6, 2e6, 9e6] | .stall_busy = [0, 0, 0] | .stall_waiting = [0, 0, 0] | .stall_blocked = .stall | .baseline = [2e6, 9e6, 1e6]'
+    [[ $output == *$'\n floor_vfork '*" 2.0 ms  "*" 2.0 ms  "*" -1.0 ms (-1.0 to -1.0)"* ]]
+}
+
+@test "runs from before there was a baseline say nothing of what is added" {
+    run -0 others 'del(.baseline)'
+    [ "$(grep -c -E '^ (null|f).* - +- *' <<<"$output")" -ge 4 ]
+    [[ $output != *"("*" to "* ]]
+    run -0 "$report" "$here/../../results/reference/2026-11-30T17-batches.jsonl"
+    [[ $output == *"How long others stood still at 4 GiB: victim faulter"* ]]
+    [ "$(sed -n '/^How long others/,/^What comes/p' <<<"$output" | grep -c -E '\(-?[0-9.]+ to ')" -eq 0 ]
+}
+
 @test "axes that are none" {
     for filter in 'fds = -1|`fds` is below 0' 'spawners = 0|`spawners` is below 1' 'spawners = "2"|`spawners` is not a whole number' \
         'attributes = 3|`attributes` is not a text'; do

@@ -88,6 +88,11 @@ static void ratios_draw_the_same_rounds(void **state) {
     assert_true(twice.low == 2 && twice.high == 2);
     struct interval widest = bootstrap_ratio(values, 60, others, 90, 10, 0.99);
     assert_true(widest.low <= 2 && widest.high >= 2 && widest.high < 2.5);
+    for (size_t i = 0; i < 60; i++)
+        values[i].value = 5 + values[i].value / 2; /* they are sorted by now, as the others */
+    struct interval five = bootstrap_difference(values, 60, others, 90, 10, 0);
+    assert_true(five.low == 5 && five.high == 5);
+    assert_true(isnan(bootstrap_difference(values, 60, others, 0, 10, 0).low));
     assert_true(isnan(bootstrap_ratio(values, 0, others, 90, 10, 0.5).low));
     assert_true(isnan(bootstrap_ratio(values, 60, others, 0, 10, 0.5).high));
 }
