@@ -112,6 +112,28 @@ static void fill_row(struct table *table, size_t row, const struct run *run,
     }
 }
 
+static char *add_if(bool is, char *text, char *more) {
+    char *longer = is ? sentence("%s, %s", text, more) : text;
+    if (is)
+        free(text);
+    free(more);
+    return longer;
+}
+
+/* All that differs between two of these tables. */
+static char *describe_title(const struct kind *kind, const struct axes *axes) {
+    char *more = describe_more(axes);
+    char *text = sentence("%s %s: %s", kind->title, label_at(axes->rss).text, more);
+    free(more);
+    text = add_if(true, text, describe_gap(axes->gap, axes->at_once > 1 ? "bursts" : "spawns"));
+    text = add_if(axes->at_once > 1, text, sentence("%jd at once", (intmax_t)axes->at_once));
+    text = add_if(axes->fds > 0, text, sentence("%jd descriptors open", (intmax_t)axes->fds));
+    text = add_if(strcmp(axes->attributes, NO_ATTRIBUTES) != 0, text,
+                  sentence("attributes %s", axes->attributes));
+    return add_if(strcmp(axes->target, DEFAULT_TARGET) && strcmp(axes->target, "waiter"), text,
+                  sentence("%s", describe_target(axes->target)));
+}
+
 /* The strategies at the place of a cell, in their order in the run. */
 static void show_place(const struct run *run, const struct cell *first, const struct kind *kind,
                        const char *detail, show_table *show, void *to) {
@@ -124,12 +146,9 @@ static void show_place(const struct run *run, const struct cell *first, const st
         if (belongs(run, cell, kind) && same_block(first, cell))
             fill_row(medians.table, rows++, run, cell, kind);
     medians.table->rows = rows;
-    char *more = describe_more(&first->axes), *gap = describe_gap(first->axes.gap, "spawns");
-    char *title = sentence("%s %s: %s, %s", kind->title, label_at(first->axes.rss).text, more, gap);
+    char *title = describe_title(kind, &first->axes);
     show(&(struct shown){.title = title, .detail = detail, .medians = &medians}, to);
     free(title);
-    free(gap);
-    free(more);
     medians_free(&medians);
 }
 

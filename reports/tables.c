@@ -184,15 +184,14 @@ static void show_attributes(const struct page *page, struct axes axes) {
     medians_free(&added);
 }
 
-static void show_phases(const struct page *page, struct axes axes) {
+static void show_phases(const struct page *page, struct axes axes, const char *detail) {
     struct medians phases = phases_make(page->view, axes, page->marks);
     struct axes untraced = axes;
     untraced.more = further_without(axes.more, "traced");
     char *place = describe_place(page->view, &untraced), *what = describe_what(&axes);
     *what = (char)tolower((unsigned char)*what);
     char *title = sentence("Where the time of a spawn goes: %s %s", what, place);
-    page->show(&(struct shown){.title = title, .detail = phases_detail, .medians = &phases},
-               page->to);
+    page->show(&(struct shown){.title = title, .detail = detail, .medians = &phases}, page->to);
     free(title);
     free(what);
     free(place);
@@ -301,19 +300,34 @@ static void show_along(const struct page *page, const char *axis, const struct c
     free(cells);
 }
 
+static bool is_left(const struct page *page, size_t i) {
+    const struct run *run = page->view->run;
+    const struct cell *cell = &run->cells[i];
+    return !page->marks->shown[i] && is_spawn(cell) && !is_of_others(cell) &&
+           count_rounds(run, cell) > 0;
+}
+
+/* Wherever they stand among those of other tracers, whose tables they would be lost in. */
+static void show_all_phases(const struct page *page) {
+    const struct run *run = page->view->run;
+    const char *detail = phases_detail; /* said once */
+    for (size_t i = 0; i < run->cell_count; i++)
+        if (is_left(page, i) && tells_phases(run, &run->cells[i])) {
+            show_phases(page, run->cells[i].axes, detail);
+            detail = NULL;
+        }
+}
+
 /* What was measured beside the page's main tables; the first table that fits a cell shows it. */
 static void show_rest(const struct page *page) {
     const struct view *view = page->view;
     for (size_t i = 0; i < view->run->cell_count; i++) {
         const struct cell *cell = &view->run->cells[i];
-        if (page->marks->shown[i] || !is_spawn(cell) || is_of_others(cell) ||
-            count_rounds(view->run, cell) == 0)
+        if (!is_left(page, i))
             continue;
         bool usual_target = !strcmp(cell->axes.target, view->target);
         char *axis = single_axis(cell);
-        if (tells_phases(view->run, cell))
-            show_phases(page, cell->axes);
-        else if (has_attributes(&cell->axes) && tells_added(view->run, cell))
+        if (has_attributes(&cell->axes) && tells_added(view->run, cell))
             show_attributes(page, cell->axes);
         else if (axis)
             show_along(page, axis, cell);
@@ -334,5 +348,6 @@ void show_tables(const struct view *view, struct marks *marks, show_table *show,
     show_calls(&page);
     show_whole(&page);
     show_bursts(&page);
+    show_all_phases(&page);
     show_rest(&page);
 }
