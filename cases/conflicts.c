@@ -91,9 +91,10 @@ bool after_conflicts(const struct cell *cell, char *why, size_t size) {
         return false;
     if (cell->strategy->body && strcmp(target_name(cell->target), "waiter") != 0)
         snprintf(why, size, "'%s' needs a target that lives until it is told: waiter", word);
-    else if (cell_children(cell) > 1 || cell->commands > 1 || cell->victim ||
-             cell->strategy->captures)
-        snprintf(why, size, "'%s' is of one child, without a victim or a capture", word);
+    else if (cell_children(cell) > 1 || cell->commands > 1)
+        snprintf(why, size, "'%s' is of one child: at_once, spawners and commands 1", word);
+    else if (cell->victim || cell->strategy->captures)
+        snprintf(why, size, "'%s' goes without a %s", word, cell->victim ? "victim" : "capture");
     else if (cell->attribute->input)
         snprintf(why, size, "'%s' tells the child by its standard input, which '%s' replaces", word,
                  cell->attribute->name);

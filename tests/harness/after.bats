@@ -33,7 +33,7 @@ load support
 @test "values that do not go together" {
     refuses() { run -2 --separate-stderr "$bench" calibrate --list "${@:2}" && [[ $stderr == *"$1" ]]; }
     refuses "after: 'living' needs a target that lives until it is told: waiter" --after living
-    refuses "after: 'gone' is of one child, without a victim or a capture" --after gone -t waiter --at-once 2
+    refuses "after: 'gone' is of one child: at_once, spawners and commands 1" --after gone -t waiter --at-once 2
     refuses "after: 'gone' needs memory to write: an rss above 0 that is real" --after gone -t waiter --rss 0
     for attribute in file pipe memory all; do
         refuses "after: 'living' tells the child by its standard input, which '$attribute' replaces" --after living -t waiter \
