@@ -61,6 +61,15 @@ void probe_launch(struct probe *p, bool begin) {
     p->bpf->bss->launching = begin;
 }
 
+bool probe_know(struct probe *p, const struct known_key *key, const struct known_stack *stack) {
+    return bpf_map__update_elem(p->bpf->maps.known_stacks, key, sizeof *key, stack, sizeof *stack,
+                                BPF_ANY) == 0;
+}
+
+void probe_forget(struct probe *p, const struct known_key *key) {
+    bpf_map__delete_elem(p->bpf->maps.known_stacks, key, sizeof *key, 0);
+}
+
 int probe_descriptor(const struct probe *p) {
     return ring_buffer__epoll_fd(p->ring);
 }

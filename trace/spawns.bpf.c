@@ -81,6 +81,14 @@ struct {
     __type(value, __u64);
 } known SEC(".maps");
 
+struct {
+    __uint(type, BPF_MAP_TYPE_HASH);
+    __uint(map_flags, BPF_F_NO_PREALLOC);
+    __uint(max_entries, 1 << 14);
+    __type(key, struct known_key);
+    __type(value, struct known_stack);
+} known_stacks SEC(".maps");
+
 /* A record with its stack is too large for a BPF program's own stack. */
 struct {
     __uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
@@ -95,8 +103,7 @@ static __u64 next_id(void) {
 
 /* A tracer that sleeps is woken for the first record in a while, and reads more often than the ring
  * fills: wakes cost the programs that are traced more than all else here. */
-static __u64 wake_flag(bool soon) {
-    __u64 now = bpf_ktime_get_ns();
+static __u64 wake_flag(__u64 now, bool soon) {
     if (!soon && now - last_wake < WAKE_NS)
         return BPF_RB_NO_WAKEUP;
     last_wake = now;
@@ -181,6 +188,48 @@ static bool is_new_program(const struct spawn_created *r) {
     return true;
 }
 
+static bool is_same(const struct known_stack *stack, const __u64 *registers) {
+    __u64 word;
+    if (stack->link >= 0 && stack->link < REGISTERS && registers[stack->link] != stack->linked)
+        return false;
+    for (__u32 i = 0; i < KNOWN_PLACES && i < stack->count; i++) {
+        const void *at = (void *)(registers[REGISTER_SP] + stack->offsets[i]);
+        if (bpf_probe_read_user(&word, sizeof word, at) || word != stack->words[i])
+            return false;
+    }
+    return true;
+}
+
+/* Of the stack that the program has now; 0: none is known. */
+static __u64 known_trail(const struct spawn_created *r) {
+    struct known_key key = {.pid = r->pid,
+                            .started = r->started,
+                            .execs = r->execs,
+                            .ip = r->registers[REGISTER_IP],
+                            .sp = r->registers[REGISTER_SP]};
+    for (__u32 nth = 0; nth < KNOWN_ALIKE; nth++) {
+        key.nth = nth;
+        const struct known_stack *stack = bpf_map_lookup_elem(&known_stacks, &key);
+        if (!stack)
+            return 0;
+        if (is_same(stack, r->registers))
+            return stack->trail;
+    }
+    return 0;
+}
+
+/* Who called: their trail if it is known, else a copy of the stack; its length. */
+static __u32 take_stack(struct spawn_created *r, struct pt_regs *regs, const struct mm_struct *mm) {
+    __u64 at = copy_registers(regs, r->registers);
+    r->trail = known_trail(r);
+    if (r->trail)
+        return 0;
+    if (bpf_ringbuf_query(&records, BPF_RB_AVAIL_DATA) < RING / 2)
+        return copy_stack(r->stack, SPAWN_STACK, at, mm);
+    __sync_fetch_and_add(&lost.stacks, 1);
+    return 0;
+}
+
 /* Whatever takes time comes after `now`: it is no part of the call. `regs` is NULL when the caller
  * has ended. */
 static void end_call(struct task_struct *task, struct call *call, struct pt_regs *regs,
@@ -192,17 +241,14 @@ static void end_call(struct task_struct *task, struct call *call, struct pt_regs
     fill(r, task, call, returned);
     r->took = now - call->asked;
     r->ended = !regs;
-    if (regs && !r->compat && r->took >= least_call) {
-        __u64 at = copy_registers(regs, r->registers);
-        if (bpf_ringbuf_query(&records, BPF_RB_AVAIL_DATA) < RING / 2)
-            length = copy_stack(r->stack, SPAWN_STACK, at, task->mm);
-        else
-            __sync_fetch_and_add(&lost.stacks, 1);
-    }
+    r->trail = 0;
+    if (regs && !r->compat && r->took >= least_call)
+        length = take_stack(r, regs, task->mm);
     if (length > SPAWN_STACK) /* for the verifier */
         length = SPAWN_STACK;
     r->stack_length = length;
-    if (bpf_ringbuf_output(&records, r, sizeof *r + length, wake_flag(length && is_new_program(r))))
+    if (bpf_ringbuf_output(&records, r, sizeof *r + length,
+                           wake_flag(now, length && is_new_program(r))))
         __sync_fetch_and_add(&lost.records, 1);
 }
 
@@ -228,7 +274,7 @@ static void tell_exec(const struct child *child, const char *path) {
     if (!r)
         return;
     bpf_probe_read_kernel_str(r->path, sizeof r->path, path);
-    bpf_ringbuf_submit(r, wake_flag(false));
+    bpf_ringbuf_submit(r, wake_flag(r->when, false));
 }
 
 static void tell_exit(const struct child *child, __s32 pid, __s32 status) {
@@ -241,7 +287,7 @@ static void tell_exit(const struct child *child, __s32 pid, __s32 status) {
         r->error = attempt->error;
         __builtin_memcpy(r->path, attempt->path, sizeof r->path);
     }
-    bpf_ringbuf_submit(r, wake_flag(false));
+    bpf_ringbuf_submit(r, wake_flag(r->when, false));
 }
 
 static void note_attempt(__s32 pid, __s32 error, const char *path) {

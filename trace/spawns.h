@@ -12,9 +12,31 @@
 
 enum { SPAWN_NAME = 16, SPAWN_PATH = 256, SPAWN_STACK = 16384 };
 
+/* Of known stacks: how many return addresses they may have, and how many may differ in nothing
+ * else. */
+enum { KNOWN_PLACES = 64, KNOWN_ALIKE = 4 };
+
 enum spawn_call { CALL_FORK, CALL_VFORK, CALL_CLONE, CALL_CLONE3 };
 
 enum spawn_event { SPAWN_CREATED, SPAWN_THEN };
+
+/* Where a program stood when it called. */
+struct known_key {
+    __s32 pid;
+    __u32 nth; /* of those that are alike, from 0 on */
+    __u64 started, execs, ip, sp;
+};
+
+/* A stack that callers.c has unwound: one with the same return addresses in the same places need
+ * not be copied again. */
+struct known_stack {
+    __u64 trail;  /* what callers.c has for it */
+    __u64 linked; /* the return address in register `link`; that is -1: in none */
+    __s32 link;
+    __u32 count; /* of `words` */
+    __u64 words[KNOWN_PLACES];
+    __u16 offsets[KNOWN_PLACES]; /* of them, from the stack pointer */
+};
 
 /* When the call has returned, or its caller has ended in it. */
 struct spawn_created {
@@ -28,6 +50,7 @@ struct spawn_created {
     __u64 page_tables;  /* bytes */
     __u32 mappings, threads;
     __u64 started, execs; /* which program of which process it was: see callers.c */
+    __u64 trail;          /* of a stack that is known, which is not copied; else 0 */
     __u32 call;           /* enum spawn_call */
     __s32 error;          /* errno; 0: there is a child */
     __s32 pid, tid;       /* the caller, and */
