@@ -3,7 +3,10 @@
 /* Inline: a vfork's child would overwrite its caller's way back. */
 static inline __attribute__((always_inline)) long call(long number, long first, long second) {
     long result;
-    __asm__ volatile("int $0x80" : "=a"(result) : "a"(number), "b"(first), "c"(second) : "memory");
+    __asm__ volatile("int $0x80"
+                     : "=a"(result)
+                     : "a"(number), "b"(first), "c"(second), "d"(0)
+                     : "memory");
     return result;
 }
 
