@@ -166,6 +166,8 @@ static bool find_places(struct known_stack *k, const struct spawn_created *r, co
         if (at < r->stack_length) {
             k->offsets[k->count] = (uint16_t)at;
             k->words[k->count++] = word;
+            if (at + sizeof word <= KNOWN_NEAR)
+                k->near = (uint32_t)(at + sizeof word);
             from = at + sizeof word;
         } else if (i == 1 && (k->link = find_register(r, word)) >= 0) {
             k->linked = word;

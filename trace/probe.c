@@ -52,9 +52,9 @@ int probe_open(struct probe **out, bool whole_host, uint64_t longer_than,
 
 bool probe_follow(void *probe, pid_t pid) {
     struct probe *p = probe;
-    __u8 yes = 1;
-    return bpf_map__update_elem(p->bpf->maps.tree, &pid, sizeof pid, &yes, sizeof yes, BPF_ANY) ==
-           0;
+    __u64 nothing = 0;
+    return bpf_map__update_elem(p->bpf->maps.tree, &pid, sizeof pid, &nothing, sizeof nothing,
+                                BPF_ANY) == 0;
 }
 
 void probe_launch(struct probe *p, bool begin) {

@@ -12,9 +12,9 @@
 
 enum { SPAWN_NAME = 16, SPAWN_PATH = 256, SPAWN_STACK = 16384 };
 
-/* Of known stacks: how many return addresses they may have, and how many may differ in nothing
- * else. */
-enum { KNOWN_PLACES = 64, KNOWN_ALIKE = 4 };
+/* Of known stacks: how many return addresses they may have, how many may differ in nothing else,
+ * and how many bytes are read at once. */
+enum { KNOWN_PLACES = 64, KNOWN_ALIKE = 4, KNOWN_NEAR = 1024 };
 
 enum spawn_call { CALL_FORK, CALL_VFORK, CALL_CLONE, CALL_CLONE3 };
 
@@ -34,6 +34,8 @@ struct known_stack {
     __u64 linked; /* the return address in register `link`; that is -1: in none */
     __s32 link;
     __u32 count; /* of `words` */
+    __u32 near;  /* the bytes in which the first of them stand, at most KNOWN_NEAR */
+    __u32 unused;
     __u64 words[KNOWN_PLACES];
     __u16 offsets[KNOWN_PLACES]; /* of them, from the stack pointer */
 };
@@ -60,7 +62,7 @@ struct spawn_created {
     __u8 unused[2];
     char name[SPAWN_NAME];   /* of the caller's process, */
     char thread[SPAWN_NAME]; /* and of the thread that called */
-    __u64 registers[REGISTERS];
+    __u64 registers[REGISTERS]; /* from here on nothing, where there is a trail */
     __u8 stack[];
 };
 
@@ -74,7 +76,7 @@ struct spawn_then {
     __u64 when;   /* CLOCK_MONOTONIC, ns */
     __s32 status; /* of DID_EXIT: as from wait(2) */
     __s32 error;  /* of DID_EXIT: the errno of the last exec that it tried; 0: it tried none */
-    char path[SPAWN_PATH]; /* what it executed, or last tried to */
+    char path[SPAWN_PATH]; /* what it executed, or last tried to; sent up to its end */
 };
 
 /* Why there are fewer events than creations. */
