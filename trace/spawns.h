@@ -60,8 +60,8 @@ struct spawn_created {
     __u8 ended;           /* the caller ended in the call */
     __u8 compat;          /* a 32-bit program: there is no stack */
     __u8 unused[2];
-    char name[SPAWN_NAME];   /* of the caller's process, */
-    char thread[SPAWN_NAME]; /* and of the thread that called */
+    char name[SPAWN_NAME];      /* of the caller's process, */
+    char thread[SPAWN_NAME];    /* and of the thread that called */
     __u64 registers[REGISTERS]; /* from here on nothing, where there is a trail */
     __u8 stack[];
 };
