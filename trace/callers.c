@@ -14,18 +14,14 @@ static const int64_t READ_AGAIN_NS = 100000000; /* what a program has loaded sin
 
 /*
  * A stack that was unwound before: the same program counter and stack pointer, and the same return
- * addresses in the same places. Unwinding it anew takes a hundred times as long.
+ * addresses in the same places. Unwinding it anew takes a hundred times as long. The kernel knows
+ * it too, most times.
  */
 struct memo {
     struct memo *next;
     const struct trail *trail;
-    uint64_t ip, sp;
-    int link; /* the register that holds the first return address; -1: none */
-    uint64_t linked;
-    size_t count;
-    struct place {
-        uint64_t offset, word;
-    } places[];
+    struct known_key key;
+    struct known_stack stack;
 };
 
 /* A process since its last exec. */
@@ -41,19 +37,25 @@ struct program {
 
 struct callers {
     struct program programs[PROGRAMS];
+    struct probe *probe;
     struct images *images; /* NULL: a program that has ended has no names */
 };
 
-struct callers *callers_new(bool all) {
+struct callers *callers_new(struct probe *probe, bool all) {
     struct callers *s = calloc(1, sizeof *s);
-    if (s && all)
+    if (!s)
+        return NULL;
+    s->probe = probe;
+    if (all)
         s->images = images_new();
     return s;
 }
 
-static void forget(struct program *p) {
+static void forget(struct probe *probe, struct program *p) {
     for (struct memo *m = p->memos, *next; m; m = next) {
         next = m->next;
+        if (m->key.nth < KNOWN_ALIKE)
+            probe_forget(probe, &m->key);
         free(m);
     }
     symbols_free(p->symbols);
@@ -64,7 +66,7 @@ void callers_free(struct callers *s) {
     if (!s)
         return;
     for (size_t i = 0; i < PROGRAMS; i++)
-        forget(&s->programs[i]);
+        forget(s->probe, &s->programs[i]);
     images_free(s->images);
     free(s);
 }
@@ -93,20 +95,26 @@ static void read_first(struct program *p, const struct spawn_created *r,
     p->symbols = NULL;
 }
 
-/* The program that made this creation; the one that was not used for longest makes way. */
 static struct program *find_program(struct callers *s, const struct spawn_created *r) {
-    struct program *oldest = &s->programs[0];
-    for (size_t i = 0; i < PROGRAMS; i++) {
-        struct program *p = &s->programs[i];
-        if (p->pid == r->pid && p->started == r->started && p->execs == r->execs)
+    for (struct program *p = s->programs; p < s->programs + PROGRAMS; p++)
+        if (p->pid == r->pid && p->started == r->started && p->execs == r->execs) {
+            p->used_at = now_ns();
             return p;
-        if (p->used_at < oldest->used_at)
-            oldest = p;
-    }
-    forget(oldest);
+        }
+    return NULL;
+}
+
+/* The one that was not used for longest makes way. */
+static struct program *add_program(struct callers *s, const struct spawn_created *r) {
+    struct program *oldest = &s->programs[0];
+    for (size_t i = 0; i < PROGRAMS; i++)
+        if (s->programs[i].used_at < oldest->used_at)
+            oldest = &s->programs[i];
+    forget(s->probe, oldest);
     oldest->pid = r->pid;
     oldest->started = r->started;
     oldest->execs = r->execs;
+    oldest->used_at = now_ns();
     read_first(oldest, r, s->images);
     return oldest;
 }
@@ -119,11 +127,13 @@ static uint64_t word_at(const struct spawn_created *r, uint64_t offset) {
 
 static const struct trail *recall(const struct program *p, const struct spawn_created *r) {
     for (const struct memo *m = p->memos; m; m = m->next) {
-        bool same = m->ip == r->registers[REGISTER_IP] && m->sp == r->registers[REGISTER_SP] &&
-                    (m->link < 0 || m->linked == r->registers[m->link]);
-        for (size_t i = 0; same && i < m->count; i++)
-            same = m->places[i].offset + sizeof(uint64_t) <= r->stack_length &&
-                   word_at(r, m->places[i].offset) == m->places[i].word;
+        const struct known_stack *k = &m->stack;
+        bool same = m->key.ip == r->registers[REGISTER_IP] &&
+                    m->key.sp == r->registers[REGISTER_SP] &&
+                    (k->link < 0 || k->linked == r->registers[k->link]);
+        for (size_t i = 0; same && i < k->count; i++)
+            same = k->offsets[i] + sizeof(uint64_t) <= r->stack_length &&
+                   word_at(r, k->offsets[i]) == k->words[i];
         if (same)
             return m->trail;
     }
@@ -147,17 +157,20 @@ static int find_register(const struct spawn_created *r, uint64_t word) {
 
 /* Where the return addresses stand: one above the other in the stack, but for the first, which may
  * be in a register. */
-static bool find_places(struct memo *m, const struct spawn_created *r, const uint64_t *calls,
+static bool find_places(struct known_stack *k, const struct spawn_created *r, const uint64_t *calls,
                         size_t count) {
     uint64_t from = 0;
-    m->link = -1;
+    k->link = -1;
     for (size_t i = 1; i < count; i++) {
         uint64_t word = calls[i] + 1, at = find_word(r, from, word);
         if (at < r->stack_length) {
-            m->places[m->count++] = (struct place){at, word};
+            k->offsets[k->count] = (uint16_t)at;
+            k->words[k->count++] = word;
+            if (at + sizeof word <= KNOWN_NEAR)
+                k->near = (uint32_t)(at + sizeof word);
             from = at + sizeof word;
-        } else if (i == 1 && (m->link = find_register(r, word)) >= 0) {
-            m->linked = word;
+        } else if (i == 1 && (k->link = find_register(r, word)) >= 0) {
+            k->linked = word;
         } else {
             return false;
         }
@@ -165,20 +178,30 @@ static bool find_places(struct memo *m, const struct spawn_created *r, const uin
     return true;
 }
 
-static void remember(struct program *p, const struct spawn_created *r, const uint64_t *calls,
-                     size_t count, const struct trail *trail) {
-    struct memo *m =
-        p->memo_count < MEMOS ? calloc(1, sizeof *m + count * sizeof *m->places) : NULL;
-    if (!m || !find_places(m, r, calls, count)) {
+static struct known_key key_of(const struct program *p, const struct spawn_created *r) {
+    struct known_key key = {.pid = p->pid, .started = p->started, .execs = p->execs};
+    key.ip = r->registers[REGISTER_IP];
+    key.sp = r->registers[REGISTER_SP];
+    for (const struct memo *m = p->memos; m; m = m->next)
+        key.nth += m->key.ip == key.ip && m->key.sp == key.sp;
+    return key;
+}
+
+static void remember(struct callers *s, struct program *p, const struct spawn_created *r,
+                     const uint64_t *calls, size_t count, const struct trail *trail) {
+    struct memo *m = p->memo_count < MEMOS ? calloc(1, sizeof *m) : NULL;
+    if (!m || !find_places(&m->stack, r, calls, count)) {
         free(m);
         return;
     }
     m->trail = trail;
-    m->ip = r->registers[REGISTER_IP];
-    m->sp = r->registers[REGISTER_SP];
+    m->stack.trail = (uintptr_t)trail;
+    m->key = key_of(p, r);
     m->next = p->memos;
     p->memos = m;
     p->memo_count++;
+    if (m->key.nth < KNOWN_ALIKE)
+        probe_know(s->probe, &m->key, &m->stack);
 }
 
 static bool knows_all(const struct program *p, const uint64_t *calls, size_t count) {
@@ -235,7 +258,8 @@ static size_t unwind_call(const struct program *p, const struct spawn_created *r
     return count;
 }
 
-static const struct trail *unwind_anew(struct program *p, const struct spawn_created *r) {
+static const struct trail *unwind_anew(struct callers *s, struct program *p,
+                                       const struct spawn_created *r) {
     uint64_t calls[TRAIL_MOST];
     const char *names[TRAIL_MOST];
     size_t count = unwind_call(p, r, calls);
@@ -245,13 +269,16 @@ static const struct trail *unwind_anew(struct program *p, const struct spawn_cre
         names[i] = symbols_name(p->symbols, calls[i]);
     const struct trail *trail = trail_get(names, count);
     if (trail)
-        remember(p, r, calls, count, trail);
+        remember(s, p, r, calls, count, trail);
     return trail;
 }
 
 const struct trail *callers_trail(struct callers *s, const struct spawn_created *r,
                                   const char **why) {
     *why = NULL;
+    struct program *p = find_program(s, r);
+    if (r->trail)
+        return (const struct trail *)(uintptr_t)r->trail;
     if (r->compat)
         *why = "a 32-bit program";
     else if (r->ended)
@@ -261,15 +288,15 @@ const struct trail *callers_trail(struct callers *s, const struct spawn_created 
     if (*why)
         return NULL;
     images_advance(s->images, r->asked + r->took);
-    struct program *p = find_program(s, r);
-    p->used_at = now_ns();
+    if (!p)
+        p = add_program(s, r);
     if (!p->symbols) {
         *why = p->why;
         return NULL;
     }
     const struct trail *trail = recall(p, r);
     if (!trail)
-        trail = unwind_anew(p, r);
+        trail = unwind_anew(s, p, r);
     if (!trail)
         *why = "no memory";
     return trail;

@@ -5,14 +5,15 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "spawns.h"
+#include "probe.h"
 #include "trail.h"
 
 struct callers;
 
 /* NULL: no memory. `all`: also of programs that end before they can be read, for a price: the
- * kernel tells of each file that any program maps. */
-struct callers *callers_new(bool all);
+ * kernel tells of each file that any program maps. The probe is told which stacks are known, and
+ * has to live longer. */
+struct callers *callers_new(struct probe *, bool all);
 void callers_free(struct callers *);
 
 /* Who made this creation; NULL: that cannot be said, and `why` is set. */

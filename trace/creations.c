@@ -117,7 +117,7 @@ int creations_then(struct creations *all, const struct spawn_then *r) {
     c->when = (int64_t)r->when;
     c->status = r->status;
     c->exec_error = r->did == DID_EXEC ? 0 : r->error;
-    memcpy(c->path, r->path, sizeof c->path);
+    memccpy(c->path, r->path, '\0', sizeof c->path);
     if (is_complete(all, c))
         settle(all, c);
     return 0;

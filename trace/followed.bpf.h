@@ -17,12 +17,13 @@ const volatile bool whole_host; /* else the processes in `tree` */
 /* The tracer's next child belongs to the tree, and is not itself a creation. */
 volatile bool launching;
 
+/* By process: what else is to be known of it, or 0. */
 struct {
     __uint(type, BPF_MAP_TYPE_HASH);
     __uint(map_flags, BPF_F_NO_PREALLOC);
     __uint(max_entries, 1 << 16);
     __type(key, __s32);
-    __type(value, __u8);
+    __type(value, __u64);
 } tree SEC(".maps");
 
 /* ---- a task, by direct reads: they cost a tenth of bpf_probe_read_kernel() ---- */

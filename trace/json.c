@@ -1,6 +1,7 @@
 #include "json.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
 
@@ -94,7 +95,9 @@ json_t *json_creation(const struct creation *c, bool phases) {
 }
 
 void json_print(json_t *value) {
-    json_dumpf(value, stdout, JSON_COMPACT | JSON_REAL_PRECISION(6));
-    putchar('\n');
+    char *line = json_dumps(value, JSON_COMPACT | JSON_REAL_PRECISION(6));
+    if (line)
+        puts(line);
+    free(line);
     json_decref(value);
 }

@@ -192,8 +192,8 @@ int BPF_PROG(created, struct task_struct *parent, struct task_struct *task) {
     if (task->tgid == parent->tgid)
         return 0;
     if (!whole_host && seen && ((call && !call->asked) || is_followed(process_number(parent)))) {
-        __u8 yes = 1;
-        keep(&tree, &seen, &yes);
+        __u64 nothing = 0;
+        keep(&tree, &seen, &nothing);
     }
     if (!call || !call->asked)
         return 0;

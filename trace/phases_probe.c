@@ -50,9 +50,9 @@ int phases_open(struct phases_probe **out, bool whole_host, int (*take)(void *, 
 
 bool phases_follow(void *probe, pid_t pid) {
     struct phases_probe *p = probe;
-    __u8 yes = 1;
-    return bpf_map__update_elem(p->bpf->maps.tree, &pid, sizeof pid, &yes, sizeof yes, BPF_ANY) ==
-           0;
+    __u64 nothing = 0;
+    return bpf_map__update_elem(p->bpf->maps.tree, &pid, sizeof pid, &nothing, sizeof nothing,
+                                BPF_ANY) == 0;
 }
 
 void phases_launch(struct phases_probe *p, bool begin) {

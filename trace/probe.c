@@ -52,13 +52,22 @@ int probe_open(struct probe **out, bool whole_host, uint64_t longer_than,
 
 bool probe_follow(void *probe, pid_t pid) {
     struct probe *p = probe;
-    __u8 yes = 1;
-    return bpf_map__update_elem(p->bpf->maps.tree, &pid, sizeof pid, &yes, sizeof yes, BPF_ANY) ==
-           0;
+    __u64 nothing = 0;
+    return bpf_map__update_elem(p->bpf->maps.tree, &pid, sizeof pid, &nothing, sizeof nothing,
+                                BPF_ANY) == 0;
 }
 
 void probe_launch(struct probe *p, bool begin) {
     p->bpf->bss->launching = begin;
+}
+
+bool probe_know(struct probe *p, const struct known_key *key, const struct known_stack *stack) {
+    return bpf_map__update_elem(p->bpf->maps.known_stacks, key, sizeof *key, stack, sizeof *stack,
+                                BPF_ANY) == 0;
+}
+
+void probe_forget(struct probe *p, const struct known_key *key) {
+    bpf_map__delete_elem(p->bpf->maps.known_stacks, key, sizeof *key, 0);
 }
 
 int probe_descriptor(const struct probe *p) {

@@ -23,42 +23,49 @@ static __u64 number_of(volatile __u64 *slot, const volatile void *pointer) {
     return *slot;
 }
 
-static __s64 sum_parts(__u64 parts) {
+static __u64 anchor_base; /* where the anchor's place is counted from; 0: not looked up yet */
+
+/* What the CPUs have not added to three counters yet. */
+static __s64 sum_parts(__u64 first, __u64 second, __u64 third) {
     __s64 sum = 0;
-    __u64 base = 0, *slot, *element;
+    __u64 *slot, *element;
     __u32 zero = 0;
     if (!(slot = bpf_map_lookup_elem(&anchor, &zero)))
         return 0;
-    struct bpf_array *array = (void *)number_of(slot, &anchor);
-    bpf_probe_read_kernel(&base, sizeof base, __builtin_preserve_access_index(&array->pptrs[0]));
+    if (!anchor_base) {
+        struct bpf_array *array = (void *)number_of(slot, &anchor);
+        bpf_probe_read_kernel(&anchor_base, sizeof anchor_base,
+                              __builtin_preserve_access_index(&array->pptrs[0]));
+    }
     for (__u32 i = 0; i < MOST_CPUS && i < cpus; i++) {
-        __s32 part = 0;
-        if ((element = bpf_map_lookup_percpu_elem(&anchor, &zero, i)))
-            bpf_probe_read_kernel(&part, sizeof part,
-                                  (void *)(parts + number_of(slot, element) - base));
-        sum += part;
+        __s32 part;
+        if (!(element = bpf_map_lookup_percpu_elem(&anchor, &zero, i)))
+            continue;
+        __u64 there = number_of(slot, element) - anchor_base;
+        sum += bpf_probe_read_kernel(&part, sizeof part, (void *)(first + there)) ? 0 : part;
+        sum += bpf_probe_read_kernel(&part, sizeof part, (void *)(second + there)) ? 0 : part;
+        sum += bpf_probe_read_kernel(&part, sizeof part, (void *)(third + there)) ? 0 : part;
     }
     return sum;
 }
 
-/* Since 6.2 a counter is a sum and what each CPU has not added to it yet. */
-static __s64 read_counter(struct mm_struct *mm, int which) {
-    if (!bpf_core_field_exists(mm->rss_stat[0].count)) {
-        struct mm_struct___atomic *old = (void *)mm;
-        return which == 0   ? BPF_CORE_READ(old, rss_stat.count[0].counter)
-               : which == 1 ? BPF_CORE_READ(old, rss_stat.count[1].counter)
-                            : BPF_CORE_READ(old, rss_stat.count[3].counter);
-    }
-    return which == 0
-               ? mm->rss_stat[0].count + sum_parts((__u64)BPF_CORE_READ(mm, rss_stat[0].counters))
-           : which == 1
-               ? mm->rss_stat[1].count + sum_parts((__u64)BPF_CORE_READ(mm, rss_stat[1].counters))
-               : mm->rss_stat[3].count + sum_parts((__u64)BPF_CORE_READ(mm, rss_stat[3].counters));
-}
+enum { OF_FILES, ANONYMOUS, SWAPPED, SHARED_MEMORY };
 
-/* Bytes: of files, anonymous, and of shared memory. */
+/* Bytes: of files, anonymous, and of shared memory. Since 6.2 a counter is a sum and what each CPU
+ * has not added to it yet. */
 static __u64 resident(struct mm_struct *mm) {
-    __s64 pages = read_counter(mm, 0) + read_counter(mm, 1) + read_counter(mm, 3);
+    __s64 pages;
+    if (bpf_core_field_exists(mm->rss_stat[0].count)) {
+        struct percpu_counter *all = mm->rss_stat;
+        pages = all[OF_FILES].count + all[ANONYMOUS].count + all[SHARED_MEMORY].count +
+                sum_parts((__u64)all[OF_FILES].counters, (__u64)all[ANONYMOUS].counters,
+                          (__u64)all[SHARED_MEMORY].counters);
+    } else {
+        struct mm_struct___atomic *old = (void *)mm;
+        pages = BPF_CORE_READ(old, rss_stat.count[OF_FILES].counter) +
+                BPF_CORE_READ(old, rss_stat.count[ANONYMOUS].counter) +
+                BPF_CORE_READ(old, rss_stat.count[SHARED_MEMORY].counter);
+    }
     return pages > 0 ? (__u64)pages * page : 0;
 }
 

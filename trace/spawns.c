@@ -336,6 +336,10 @@ static int attach(struct trace *t) {
         code = probe_open(&t->probe, !o->pid && !o->command, o->longer_than, take, t);
     if (code != OK)
         return code;
+    /* A command may consist of programs that end at once; a host should not be slowed down. */
+    t->callers = callers_new(t->probe, o->command);
+    if (!t->callers)
+        return complain(INTERNAL, "no memory");
     if (o->pid) {
         if (!follow(t, o->pid))
             return complain(INTERNAL, "process %d cannot be followed: %s", (int)o->pid,
@@ -360,10 +364,8 @@ static int prepare(struct trace *t) {
         code = take_signals(t);
     if (code != OK)
         return code;
-    /* A command may consist of programs that end at once; a host should not be slowed down. */
-    t->callers = callers_new(t->options.command);
     t->creations = creations_new(&audience);
-    if (!t->callers || !t->creations)
+    if (!t->creations)
         return complain(INTERNAL, "no memory");
     if (t->options.summary)
         measure(&t->measured);
@@ -381,10 +383,10 @@ int main(int argc, char **argv) {
         follow_events(&t);
         code = tell_end(&t);
     }
-    probe_close(t.probe);
-    phases_close(t.phases);
     creations_free(t.creations);
     callers_free(t.callers);
+    probe_close(t.probe);
+    phases_close(t.phases);
     summary_free(&t.summary);
     hints_free(t.hints);
     target_free(&t.target);

@@ -27,3 +27,43 @@ load trace
     traced -- "$CREATOR_FRAMES" clone3 3 20000
     [ "$(count '.stack | index("clone3_fork") != null and index("main") == index("clone3_fork") + 1')" -eq 3 ]
 }
+
+# told KIND FIRST...: call sites that take turns at one depth; the tracer knows all of them from the first time on.
+told() {
+    local kind=$1
+    shift
+    for creator in "$CREATOR" "$CREATOR_FRAMES"; do
+        traced -- "$creator" "$kind" $((60 * $#)) 2000
+        for site; do
+            [ "$(count ".stack | index(\"$site\") != null")" -eq 60 ]
+        done
+        # They took turns.
+        jq -r 'select(.event == "creation").stack | map(select(endswith("_site")))[]' lines >sites
+        [ "$(uniq sites | wc -l)" -eq $((60 * $#)) ]
+    done
+}
+
+@test "call sites that only a register, or one word of the stack, tells apart" {
+    told sites-by-register first_site second_site
+    told sites-by-stack third_site fourth_site
+}
+
+@test "more call sites of one depth than the kernel is told of" {
+    told sites-many third_site fourth_site fifth_site sixth_site seventh_site eighth_site
+}
+
+@test "stacks that are known are not copied: none is left out while nobody empties the ring" {
+    mkfifo go
+    sh -c "read -r _ <go; exec '$CREATOR' sites-by-stack 1000 1000" >/dev/null &
+    creator=$!
+    begin --json -p $creator
+    echo >go
+    until { grep -q third_site lines && grep -q fourth_site lines; } || ! kill -0 "$tracer"; do sleep 0.02; done
+    kill -STOP "$tracer"
+    wait "$creator"
+    kill -CONT "$tracer"
+    wait "$tracer"
+    [ "$(jq -s '.[-1].lost.records + .[-1].lost.stacks' lines)" -eq 0 ]
+    [ "$(count '.stack | index("third_site") != null')" -eq 500 ]
+    [ "$(count '.stack | index("fourth_site") != null')" -eq 500 ]
+}

@@ -87,6 +87,51 @@ __attribute__((noinline)) static pid_t vfork_exec(void) {
     return pid;
 }
 
+/* Call sites at one depth, which only return addresses tell apart: in a register where the wrapper
+ * of vfork is called, on the stack above it. */
+static volatile int site;
+
+#define SITE(name, number, create)                                                                 \
+    __attribute__((noinline)) static pid_t name(void) {                                            \
+        pid_t pid = create();                                                                      \
+        if (pid == 0)                                                                              \
+            _exit(3);                                                                              \
+        site = number;                                                                             \
+        return pid;                                                                                \
+    }
+
+SITE(vfork_exit, 0, vfork)
+SITE(first_site, 1, vfork)
+SITE(second_site, 2, vfork)
+SITE(third_site, 3, vfork_exit)
+SITE(fourth_site, 4, vfork_exit)
+SITE(fifth_site, 5, vfork_exit)
+SITE(sixth_site, 6, vfork_exit)
+SITE(seventh_site, 7, vfork_exit)
+SITE(eighth_site, 8, vfork_exit)
+
+/* By turns; what lies above them is more than a tracer copies. */
+static pid_t sites(size_t first, size_t count) {
+    static pid_t (*const all[])(void) = {first_site, second_site, third_site,   fourth_site,
+                                         fifth_site, sixth_site,  seventh_site, eighth_site};
+    static size_t turn;
+    volatile char room[20000];
+    memset((char *)room, 1, sizeof room);
+    return all[first + turn++ % count]() + room[0] - 1;
+}
+
+static pid_t sites_by_register(void) {
+    return sites(0, 2);
+}
+
+static pid_t sites_by_stack(void) {
+    return sites(2, 2);
+}
+
+static pid_t sites_many(void) {
+    return sites(2, 6);
+}
+
 static pid_t spawn(void) {
     pid_t pid;
     extern char **environ;
@@ -281,6 +326,9 @@ static const struct kind {
     {"fork-missing", fork_missing},
     {"fork-on", fork_on},
     {"vfork", vfork_exec},
+    {"sites-by-register", sites_by_register},
+    {"sites-by-stack", sites_by_stack},
+    {"sites-many", sites_many},
     {"posix_spawn", spawn},
     {"clone-vm", clone_vm},
     {"clone3", clone3_fork},
