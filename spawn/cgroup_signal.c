@@ -182,11 +182,17 @@ static long freeze(int folder) {
     return -1;
 }
 
+/* Those that are to end whoever gets them. SIGCONT and the like are not worth a freeze, which
+ * breaks off system calls and refuses new children. */
+static bool ends(int signal) {
+    return signal == SIGKILL || signal == SIGTERM || signal == SIGINT || signal == SIGQUIT;
+}
+
 /* Whoever is in the middle of a fork is frozen when that is done. One of them may be where the
  * kernel cannot stop it: not for ever. */
-static void await_frozen(int folder) {
+static void await_frozen(int folder, int64_t deadline) {
     char text[256];
-    int64_t deadline = fl_now() + FREEZE_NS, left;
+    int64_t left;
     long fd = fl_syscall(SYS_openat, folder, (long)"cgroup.events", O_RDONLY | O_CLOEXEC, 0, 0);
     while (fd >= 0 && (left = fl_left(deadline)) > 0) {
         long n = fl_syscall(SYS_pread64, fd, (long)text, sizeof text - 1, 0, 0);
@@ -203,21 +209,23 @@ static void await_frozen(int folder) {
 }
 
 /*
- * While they are frozen they cannot outrun us with children; nor can who has a SIGKILL coming: it
- * is over when no new one is found. Not by cgroup.kill: on Linux 6.18 whoever is born in a cgroup
- * that was once killed so is killed at birth, be it hours later.
+ * While they are frozen they cannot outrun us with children; nor can who has a SIGKILL coming,
+ * whose fork fails: it is over when no new one is found. Not by cgroup.kill: on Linux 6.18 whoever
+ * is born in a cgroup that was once killed so is killed at birth, be it hours later.
  */
 static int signal_each(int folder, int signal, struct outcome *outcome) {
     struct members known = {0};
-    long frozen = freeze(folder);
+    long frozen = ends(signal) ? freeze(folder) : -1;
+    int64_t deadline = fl_now() + FREEZE_NS;
     int rc;
-    if (frozen >= 0)
-        await_frozen(folder);
+    if (frozen >= 0 && signal != SIGKILL)
+        await_frozen(folder, deadline);
     outcome->known = &known;
     do {
         outcome->fresh = 0;
         rc = signal_tree(folder, signal, outcome);
-    } while (rc == 0 && outcome->fresh > 0 && (frozen >= 0 || signal == SIGKILL));
+    } while (rc == 0 && outcome->fresh > 0 &&
+             (signal == SIGKILL || (frozen >= 0 && fl_left(deadline) > 0)));
     if (frozen >= 0)
         set_frozen(frozen, false);
     fl_close(frozen);
@@ -226,7 +234,8 @@ static int signal_each(int folder, int signal, struct outcome *outcome) {
 }
 
 int fl_cgroup_signal(int folder, int signal, pid_t sought, bool *found) {
-    struct outcome outcome = {.sought = sought};
+    struct outcome outcome = {.sought =
+                                  signal == 0 ? sought : 0}; /* who is asked for has nothing yet */
     int rc = told(signal_tree(folder, 0, &outcome), &outcome);
     if (rc == 0 && signal != 0) {
         outcome = (struct outcome){.sought = sought};

@@ -488,12 +488,13 @@ enum forkless_whom {
  * GROUP also reaches what is left of the group of a child that has ended; -ESRCH: nothing is, or
  * the child has been waited for and the kernel (before 6.9) tells its group from a stranger's no
  * more. What has made a group or session of its own is only reached by CGROUP, which is frozen
- * meanwhile (version 2, Linux 5.2; waits up to 100 ms for it): nobody can fork away. Where it
- * cannot be, SIGKILL alone leaves nobody who could. -ESRCH: nobody is in it.
+ * meanwhile if the signal is TERM, INT, QUIT or KILL (version 2, Linux 5.2; the first three wait up
+ * to 100 ms for it): nobody can fork away. Where it cannot be, KILL alone leaves nobody who could.
+ * -ESRCH: nobody is in it.
  *
  * -EINVAL: no such signal or `whom`, the child has no group of its own, its command no cgroup; the
  * caller itself is in that (the child gets the signal all the same, the others do not).
- * -EPERM: the child, or all of them, have changed their user.
+ * -EPERM: the child has changed its user; of GROUP: all have; of CGROUP: one has (as above).
  */
 int forkless_kill(forkless_child *child, int signal, enum forkless_whom whom);
 
@@ -557,8 +558,9 @@ enum forkless_state {
     FORKLESS_ENDED, /* forkless_wait() answers at once */
 };
 
-/* Does what is due, without waiting, and says how far the child is: an enum forkless_state.
- * -EINVAL. -ECHILD: the handle was made by another process, before a fork. */
+/* Does what is due, without waiting but for a run's SIGTERM to its cgroup (forkless_kill()), and
+ * says how far the child is: an enum forkless_state. -EINVAL. -ECHILD: the handle was made by
+ * another process, before a fork. */
 int forkless_poll(forkless_child *child);
 
 /*

@@ -358,12 +358,52 @@ TEST(cgroup_below_and_empty) {
     cgroup_removed(cgroup_path);
 }
 
-/* B82: whoever is in the cgroup that is to be ended would end itself: its child alone is ended. */
-TEST(b82_cgroup_of_the_caller) {
+/* One of them is somebody else's: the child alone gets it. */
+TEST(cgroup_with_somebody_elses) {
+    if (geteuid() != 0)
+        skip_test("not root");
+    with_helper();
+    int folder = cgroup_made(cgroup_path), up[2], status;
+    char byte;
+    CHECK_EQ(pipe(up), 0);
+    pid_t other = forked();
+    if (other == 0) {
+        int procs = openat(folder, "cgroup.procs", O_WRONLY | O_CLOEXEC);
+        CHECK_EQ(write(procs, "0", 1), 1);
+        CHECK_EQ(write(up[1], "x", 1), 1);
+        for (;;)
+            pause();
+    }
+    CHECK_EQ(read(up[0], &byte, 1), 1);
+    pid_t host = forked();
+    if (host == 0) {
+        forkless_command *c = command("/bin/sleep", "60", NULL);
+        CHECK_EQ(forkless_command_uid(c, 65534), 0);
+        CHECK_EQ(forkless_command_cgroup(c, folder), 0);
+        forkless_child *child = launched(forkless_spawn, c);
+        CHECK_EQ(setresuid(65534, 65534, 65534), 0);
+        CHECK_EQ(forkless_kill(child, SIGTERM, FORKLESS_CGROUP), -EPERM);
+        ends(child, FORKLESS_KILLED, SIGTERM);
+        forkless_command_free(c);
+        _exit(0);
+    }
+    CHECK_EQ(waitpid(host, &status, 0), host);
+    CHECK_EQ(waitpid(other, NULL, WNOHANG), 0);
+    kill(other, SIGKILL);
+    CHECK_EQ(waitpid(other, NULL, 0), other);
+    cgroup_removed(cgroup_path);
+    CHECK_EQ(status, 0);
+}
+
+/* The caller is in the cgroup that its child is in, or below it. */
+static void caller_is_inside(const char *procs_below) {
     int folder = cgroup_made(cgroup_path);
+    char below[160];
+    snprintf(below, sizeof below, "%s/below", cgroup_path);
+    CHECK_EQ(mkdir(below, 0755), 0);
     pid_t pid = forked();
     if (pid == 0) {
-        int procs = openat(folder, "cgroup.procs", O_WRONLY | O_CLOEXEC);
+        int procs = openat(folder, procs_below, O_WRONLY | O_CLOEXEC);
         CHECK_EQ(write(procs, "0", 1), 1);
         forkless_command *c = probe("pause", NULL);
         CHECK_EQ(forkless_command_cgroup(c, folder), 0);
@@ -380,8 +420,15 @@ TEST(b82_cgroup_of_the_caller) {
     }
     int status;
     CHECK_EQ(waitpid(pid, &status, 0), pid);
+    cgroup_removed(below);
     cgroup_removed(cgroup_path);
     CHECK_EQ(status, 0);
+}
+
+/* B82: it would end itself: its child alone is ended. */
+TEST(b82_cgroup_of_the_caller) {
+    caller_is_inside("cgroup.procs");
+    caller_is_inside("below/cgroup.procs");
 }
 
 int main(void) {
@@ -398,6 +445,7 @@ int main(void) {
         cmocka_unit_test(b38_cgroup_is_thawed_without_descriptors),
         cmocka_unit_test(b82_cgroup_of_those_who_fork),
         cmocka_unit_test(cgroup_below_and_empty),
+        cmocka_unit_test(cgroup_with_somebody_elses),
         cmocka_unit_test(b82_cgroup_of_the_caller),
     };
     return RUN(tests);
