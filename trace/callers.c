@@ -9,7 +9,7 @@
 #include "symbols.h"
 #include "unwind.h"
 
-enum { PROGRAMS = 64, MEMOS = 256 };
+enum { PROGRAMS = 64, MEMOS = 256, MOST_WORDS = 1024 };
 static const int64_t READ_AGAIN_NS = 100000000; /* what a program has loaded since */
 
 /*
@@ -140,12 +140,12 @@ static const struct trail *recall(const struct program *p, const struct spawn_cr
     return NULL;
 }
 
-/* The next place in the stack, from `at` on, where that word stands; or its length. */
-static uint64_t find_word(const struct spawn_created *r, uint64_t at, uint64_t word) {
-    for (; at + sizeof word <= r->stack_length; at += sizeof word)
-        if (word_at(r, at) == word)
-            return at;
-    return r->stack_length;
+/* The first of the words that were read, from that one on, with this value; or how many there are.
+ */
+static size_t find_word(const struct words *words, size_t from, uint64_t value) {
+    while (from < words->used && words->list[from].value != value)
+        from++;
+    return from;
 }
 
 static int find_register(const struct spawn_created *r, uint64_t word) {
@@ -155,20 +155,22 @@ static int find_register(const struct spawn_created *r, uint64_t word) {
     return i < REGISTER_IP ? i : -1;
 }
 
-/* Where the return addresses stand: one above the other in the stack, but for the first, which may
- * be in a register. */
-static bool find_places(struct known_stack *k, const struct spawn_created *r, const uint64_t *calls,
-                        size_t count) {
-    uint64_t from = 0;
+/* Where the return addresses stand: where the unwinding read them, but for the first, which may be
+ * in a register. The same values elsewhere may be left from earlier calls. */
+static bool find_places(struct known_stack *k, const struct spawn_created *r,
+                        const struct words *words, const uint64_t *calls, size_t count) {
+    size_t from = 0;
     k->link = -1;
     for (size_t i = 1; i < count; i++) {
-        uint64_t word = calls[i] + 1, at = find_word(r, from, word);
-        if (at < r->stack_length) {
+        uint64_t word = calls[i] + 1;
+        size_t read = find_word(words, from, word);
+        if (read < words->used) {
+            uint64_t at = words->list[read].at;
             k->offsets[k->count] = (uint16_t)at;
             k->words[k->count++] = word;
-            if (at + sizeof word <= KNOWN_NEAR)
+            if (at + sizeof word <= KNOWN_NEAR && at + sizeof word > k->near)
                 k->near = (uint32_t)(at + sizeof word);
-            from = at + sizeof word;
+            from = read + 1;
         } else if (i == 1 && (k->link = find_register(r, word)) >= 0) {
             k->linked = word;
         } else {
@@ -188,9 +190,10 @@ static struct known_key key_of(const struct program *p, const struct spawn_creat
 }
 
 static void remember(struct callers *s, struct program *p, const struct spawn_created *r,
-                     const uint64_t *calls, size_t count, const struct trail *trail) {
+                     const struct words *words, const uint64_t *calls, size_t count,
+                     const struct trail *trail) {
     struct memo *m = p->memo_count < MEMOS ? calloc(1, sizeof *m) : NULL;
-    if (!m || !find_places(&m->stack, r, calls, count)) {
+    if (!m || words->used > words->most || !find_places(&m->stack, r, words, calls, count)) {
         free(m);
         return;
     }
@@ -248,13 +251,29 @@ static bool step_out(const struct program *p, struct stack *stack) {
 #endif
 }
 
-static size_t unwind_call(const struct program *p, const struct spawn_created *r, uint64_t *calls) {
-    struct stack stack = {.bytes = r->stack, .size = r->stack_length};
+/* The same from there on; what is read, that step included, counts from the stack's own pointer. */
+static size_t unwind_further(const struct program *p, struct stack *stack, uint64_t sp,
+                             uint64_t *calls) {
+    struct words *words = stack->words;
+    uint64_t up = stack->registers[REGISTER_SP] - sp;
+    words->used = 0;
+    if (up > 0)
+        words->list[words->used++] = (struct word){0, stack->registers[REGISTER_IP] + 1};
+    size_t from = words->used, count = unwind(p->symbols, stack, calls, TRAIL_MOST - 1);
+    for (size_t i = from; i < words->used && i < words->most; i++)
+        words->list[i].at += up;
+    return count;
+}
+
+static size_t unwind_call(const struct program *p, const struct spawn_created *r, uint64_t *calls,
+                          struct words *words) {
+    struct stack stack = {.bytes = r->stack, .size = r->stack_length, .words = words};
     memcpy(stack.registers, r->registers, sizeof stack.registers);
+    words->used = 0;
     size_t count = unwind(p->symbols, &stack, calls, TRAIL_MOST);
     bool lost = count < 2 || !symbols_know(p->symbols, calls[1]);
     if (lost && step_out(p, &stack))
-        count = 1 + unwind(p->symbols, &stack, calls + 1, TRAIL_MOST - 1);
+        count = 1 + unwind_further(p, &stack, r->registers[REGISTER_SP], calls + 1);
     return count;
 }
 
@@ -262,14 +281,16 @@ static const struct trail *unwind_anew(struct callers *s, struct program *p,
                                        const struct spawn_created *r) {
     uint64_t calls[TRAIL_MOST];
     const char *names[TRAIL_MOST];
-    size_t count = unwind_call(p, r, calls);
+    struct word list[MOST_WORDS];
+    struct words words = {.list = list, .most = MOST_WORDS};
+    size_t count = unwind_call(p, r, calls, &words);
     if (!knows_all(p, calls, count) && now_ns() - p->read_at > READ_AGAIN_NS && read_again(p) == 0)
-        count = unwind_call(p, r, calls);
+        count = unwind_call(p, r, calls, &words);
     for (size_t i = 0; i < count; i++)
         names[i] = symbols_name(p->symbols, calls[i]);
     const struct trail *trail = trail_get(names, count);
-    if (trail)
-        remember(s, p, r, calls, count, trail);
+    if (trail && count > 1 && knows_all(p, calls, count)) /* else more may be known the next time */
+        remember(s, p, r, &words, calls, count, trail);
     return trail;
 }
 

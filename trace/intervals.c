@@ -1,6 +1,6 @@
 #include "intervals.h"
 
-#include "../results/interval_names.h"
+#include "../cases/interval_names.h"
 
 #include <stdbool.h>
 

@@ -48,6 +48,10 @@ told() {
     told sites-by-stack third_site fourth_site
 }
 
+@test "call sites whose return addresses an earlier call has left on the stack" {
+    told sites-left-behind ninth_site tenth_site
+}
+
 @test "more call sites of one depth than the kernel is told of" {
     told sites-many third_site fourth_site fifth_site sixth_site seventh_site eighth_site
 }

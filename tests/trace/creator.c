@@ -9,6 +9,7 @@
 #include <sched.h>
 #include <signal.h>
 #include <spawn.h>
+#include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -130,6 +131,33 @@ static pid_t sites_by_stack(void) {
 
 static pid_t sites_many(void) {
     return sites(2, 6);
+}
+
+/* Does not write to its room: what an earlier, deeper call has left on the stack stays there. */
+static volatile bool pretends;
+__attribute__((noinline)) static pid_t vfork_with_room(void) {
+    volatile char room[2000];
+    room[0] = 0;
+    return pretends ? 1 : vfork_exit() + room[0];
+}
+
+SITE(ninth_site, 9, vfork_with_room)
+SITE(tenth_site, 10, vfork_with_room)
+
+__attribute__((noinline)) static pid_t ninth_site_deeper(void) {
+    volatile char room[512];
+    room[0] = 0;
+    return ninth_site() + room[0];
+}
+
+/* By turns; in each the ninth's return address lies below, too. */
+static pid_t sites_left_behind(void) {
+    static pid_t (*const both[])(void) = {ninth_site, tenth_site};
+    static unsigned turn;
+    pretends = true;
+    ninth_site_deeper();
+    pretends = false;
+    return both[turn++ % 2]();
 }
 
 static pid_t spawn(void) {
@@ -329,6 +357,7 @@ static const struct kind {
     {"sites-by-register", sites_by_register},
     {"sites-by-stack", sites_by_stack},
     {"sites-many", sites_many},
+    {"sites-left-behind", sites_left_behind},
     {"posix_spawn", spawn},
     {"clone-vm", clone_vm},
     {"clone3", clone3_fork},
