@@ -122,7 +122,8 @@ bool attribute_conflicts(const struct cell *cell, char *why, size_t size) {
     bool sent = attribute->environment || attribute->hands_down;
     if (!attribute->set || cell->strategy->has_attributes || (cell->strategy->sends && sent))
         return false;
-    snprintf(why, size, "%s cannot take '%s': forkless_spawn and forkless_start take attributes",
+    snprintf(why, size,
+             "%s cannot take '%s': forkless_spawn, forkless_start and batches take attributes",
              cell->strategy->name, cell->attribute->name);
     return true;
 }

@@ -1,5 +1,5 @@
-/* What a run and a trace call the times between two moments of a child, in their order; README.md
- * says what each is. */
+/* What a run and a trace call the times between two moments of a child, in their order;
+ * results/README.md says what each is. */
 #ifndef INTERVAL_NAMES_H
 #define INTERVAL_NAMES_H
 

@@ -3,7 +3,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "../results/interval_names.h"
+#include "../cases/interval_names.h"
 
 static json_int_t number_at(const json_t *array, size_t i) {
     return json_integer_value(json_array_get(array, i));

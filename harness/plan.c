@@ -164,7 +164,7 @@ bool plan_fits(const struct matrix *m, const struct cell *like, char *why, size_
     if (need <= there)
         return true;
     snprintf(why, size, "needs %.1f GiB of memory, %.1f GiB are available%s", gib(need), gib(there),
-             memory_remedy());
+             memory_remedy(need));
     return false;
 }
 

@@ -31,6 +31,14 @@ static void wait_until(const struct sampler *s, int64_t until) {
         continue;
 }
 
+/* Who sleeps wakes late: the last stretch is spun. */
+static void wait_sharply(const struct sampler *s, int64_t until) {
+    enum { WAKING_NS = 300000 };
+    wait_until(s, until - WAKING_NS);
+    while (now_ns() < until)
+        continue;
+}
+
 /* As the caller does between two spawns. */
 static void pass_time(const struct sampler *s, uint64_t ns) {
     int64_t until = now_ns() + (int64_t)ns;
@@ -48,7 +56,7 @@ static int64_t into_window(const struct sampler *s) {
 
 /* The turn, with the victim watched from just before it to its end; NULL: as long without one. */
 static struct stall watch(struct sampler *s, struct turn *turn, int64_t into) {
-    wait_until(s, victim_aim(s->victim, into));
+    wait_sharply(s, victim_aim(s->victim, into));
     victim_open(s->victim);
     int64_t opened = now_ns(), due = victim_due(s->victim, opened), closed;
     if (turn)
@@ -57,12 +65,12 @@ static struct stall watch(struct sampler *s, struct turn *turn, int64_t into) {
         closed = turn->reaped;
         s->window = closed - opened;
     } else {
-        wait_until(s, opened + s->window);
-        closed = now_ns();
+        closed = opened + s->window;
+        wait_until(s, closed);
     }
     if (closed < due) {
-        wait_until(s, due);
-        closed = now_ns();
+        closed = due;
+        wait_until(s, closed);
     }
     return victim_close(s->victim, closed);
 }

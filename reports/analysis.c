@@ -217,7 +217,9 @@ struct estimate estimate_percentile_within(const struct run *run, const struct c
     struct estimate result = {.rounds = all.rounds,
                               .value = pooled_quantile(&all, p) - pooled_quantile(&others, p),
                               .ci = {NAN, NAN}};
-    if (all.rounds >= 2 && others.rounds == all.rounds)
+    if (others.rounds != all.rounds) /* of a run that went on with another version */
+        result.rounds = 0;
+    if (result.rounds >= 2)
         result.ci =
             bootstrap_difference(all.values, all.count, others.values, others.count, all.rounds, p);
     free(all.values);

@@ -1,14 +1,17 @@
 #include "figures.h"
 
+#include "../cases/interval_names.h"
+
 #include <math.h>
 #include <stdio.h>
 
 const char *const figure_names[FIGURES] = {
-    "call",       "ready",         "total",         "cpu",          "longest",     "stall",
-    "stall_busy", "stall_waiting", "stall_blocked", "baseline",     "after_time",  "after_faults",
-    "teardown",   "switches",      "preemptions",   "page_tables",  "peak",        "create",
-    "wake",       "enter",         "set_up",        "exec",         "load",        "run",
-    "reap",       "waited",        "beyond_call",   "beyond_ready", "beyond_total"};
+    "call",        "ready",         "total",         "cpu",         "longest",    "stall",
+    "stall_busy",  "stall_waiting", "stall_blocked", "baseline",    "after_time", "after_faults",
+    "teardown",    "switches",      "preemptions",   "page_tables", "peak",       INTERVAL_NAMES,
+    "beyond_call", "beyond_ready",  "beyond_total"};
+_Static_assert(BEYOND_CALL - CREATE == sizeof((const char *[]){INTERVAL_NAMES}) / sizeof(char *),
+               "the intervals are in the order of their names");
 
 enum quantity { TIME, COUNT, BYTES };
 

@@ -199,10 +199,13 @@ static json_t *describe_figure(const struct run *run, size_t index, enum figure 
     set_tails(object, run, cell, figure);
     if (figure == STALL && count_samples(run, cell, BASELINE) > 0) {
         set_estimate(object, "added", "_ns", estimate_within(run, cell, STALL, BASELINE));
-        if (enough_for(count_samples(run, cell, BASELINE), 0.99))
-            set_estimate(object, "p99_added", "_ns",
-                         estimate_percentile_within(run, cell, STALL, BASELINE, 0.99));
+        struct estimate end = estimate_percentile_within(run, cell, STALL, BASELINE, 0.99);
+        if (enough_for(count_samples(run, cell, BASELINE), 0.99) && end.rounds > 0)
+            set_estimate(object, "p99_added", "_ns", end);
     }
+    if (figure ==
+        BASELINE) /* its window is as long as the spawn's: neither more nor less is better */
+        return object;
     size_t rank = rank_of(run, cell, figure);
     if (rank > 0)
         set_count(object, "rank", rank);

@@ -23,7 +23,9 @@ static const struct cell *find_real(const struct run *run, const struct cell *si
 }
 
 struct estimate real_over_simulated(const struct run *run, const struct cell *simulated) {
-    bool counts = is_simulated(simulated) && !strcmp(simulated->axes.strategy, "fork");
+    /* Of what is left out of copies little is left to compare. */
+    bool counts = is_simulated(simulated) && !strcmp(simulated->axes.strategy, "fork") &&
+                  !further_is(simulated->axes.more, "memory", "dontfork");
     const struct cell *real = counts ? find_real(run, simulated) : NULL;
     return real ? estimate_ratio(run, real, simulated, CALL) : (struct estimate){.value = NAN};
 }

@@ -38,7 +38,7 @@ static char *describe_p99_added(const struct run *run, const struct cell *cell) 
     if (!enough_for(count_samples(run, cell, BASELINE), 0.99))
         return sentence("-");
     struct estimate added = estimate_percentile_within(run, cell, STALL, BASELINE, 0.99);
-    return describe_added(&added);
+    return added.rounds > 0 ? describe_added(&added) : sentence("-");
 }
 
 enum { STALL_ITSELF, STALL_P99, STALL_BASELINE, STALL_ADDED, STALL_P99_ADDED, STALL_PARTS };
@@ -82,8 +82,8 @@ static const struct kind stalls = {
     .title = "How long others stood still",
     .detail =
         "The longest stall of the victim in each sample: medians, p99; the same in a window as "
-        "long "
-        "without a spawn (baseline), and what is added to that, sample by sample; busy, waiting "
+        "long without a spawn (baseline), and what is added to that, sample by sample; busy, "
+        "waiting "
         "for a CPU, blocked: medians of its parts",
     .columns = sizeof stall_heads / sizeof *stall_heads,
     .heads = stall_heads,

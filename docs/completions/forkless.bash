@@ -46,8 +46,9 @@ _forkless_bench() {
     --victim) _forkless_list "none spinner faulter ticker" ;;
     --place) _forkless_list "free beside away" ;;
     --after) _forkless_list "none living gone" ;;
+    --traced) _forkless_list "no phases trace" ;;
     --attributes) _forkless_list "$(_forkless_attributes "$program")" ;;
-    --target)
+    -t | --target)
         _forkless_list "tiny silent static dynamic script mebibyte waiter"
         _forkless_files ""
         ;;
@@ -73,6 +74,12 @@ _forkless_cow() {
     -s | --svg | -P | --plot) _forkless_files .svg ;;
     -d | --duration | -i | --interval) ;;
     *) mapfile -t COMPREPLY < <(compgen -c -- "$cur") ;;
+    esac
+}
+
+_forkless_doctor() {
+    case $previous in
+    -p | --pid) _forkless_words "$(cd /proc && echo [0-9]*)" ;;
     esac
 }
 
@@ -118,6 +125,7 @@ _forkless() {
     bench/*) _forkless_bench ;;
     compare/*) _forkless_compare ;;
     cow/*) _forkless_cow ;;
+    doctor/*) _forkless_doctor ;;
     report/*) _forkless_report ;;
     trace/*) _forkless_trace ;;
     *) _forkless_files "" ;;

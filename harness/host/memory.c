@@ -24,9 +24,9 @@ uint64_t memory_available(void) {
     return least;
 }
 
-const char *memory_remedy(void) {
+const char *memory_remedy(uint64_t need) {
     struct rlimit space;
-    if (getrlimit(RLIMIT_AS, &space) < 0 || space.rlim_cur >= machine_available())
+    if (need > machine_available() || getrlimit(RLIMIT_AS, &space) < 0 || space.rlim_cur >= need)
         return "";
     return space.rlim_max == RLIM_INFINITY ? ": ulimit -v unlimited"
                                            : ": sudo prlimit --pid $$ --as=unlimited";

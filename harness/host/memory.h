@@ -15,7 +15,8 @@ uint64_t simulated_memory(uint64_t rss, unsigned copies);
  * the limit of its address space; UINT64_MAX where nothing can be told. */
 uint64_t memory_available(void);
 
-/* What would give it more, to stand behind a sentence (": COMMAND"); "" where that is no limit. */
-const char *memory_remedy(void);
+/* What would give it so much, to stand behind a sentence (": COMMAND"); "" where no command would.
+ */
+const char *memory_remedy(uint64_t need);
 
 #endif

@@ -71,7 +71,7 @@ strategies='[floor_vm, floor_vfork, forkless_start, forkless_spawn, clone3, vfor
     matrix '  - strategy: [forkless_spawn]' '    attributes: [foo]'
     wrong "m.yaml: line 7, column 18: attributes: there is no attribute 'foo'; --list names those that there are"
     matrix '  - strategy: [forkless_spawn, fork]' '    attributes: [fd]'
-    wrong "m.yaml: line 7, column 18: attributes: fork cannot take 'fd': forkless_spawn and forkless_start take attributes"
+    wrong "m.yaml: line 7, column 18: attributes: fork cannot take 'fd': forkless_spawn, forkless_start and batches take attributes"
     matrix '  - strategy: [vfork]' '    fd: [1]'
     wrong "m.yaml: line 7, column 5: there is no key fd; did you mean fds?"
 }

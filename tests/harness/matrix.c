@@ -129,7 +129,7 @@ static void test_wrong_overrides(void **unused) {
         {"attributes", "foo",
          "--attributes: there is no attribute 'foo'; --list names those that there are"},
         {"attributes", "fd",
-         "--attributes: floor_vm cannot take 'fd': forkless_spawn and forkless_start take "
+         "--attributes: floor_vm cannot take 'fd': forkless_spawn, forkless_start and batches take "
          "attributes"},
         {"strategy", "forkles_start",
          "--strategy: there is no strategy 'forkles_start'; did you mean forkless_start?"},

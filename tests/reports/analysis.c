@@ -1,6 +1,5 @@
 #include "test.h"
 
-#include "../../results/interval_names.h"
 #include "along.h"
 #include "analysis.h"
 
@@ -307,14 +306,6 @@ static void noise_is_weighted(void **state) {
     run_free(run);
 }
 
-static void phases_are_named_as_in_the_file(void **state) {
-    (void)state;
-    static const char *const names[] = {INTERVAL_NAMES};
-    assert_int_equal(sizeof names / sizeof *names, BEYOND_CALL - CREATE);
-    for (int i = 0; i < BEYOND_CALL - CREATE; i++)
-        assert_string_equal(figure_names[CREATE + i], names[i]);
-}
-
 static void states_are_counted(void **state) {
     (void)state;
     fprintf(file, HOST, 2);
@@ -347,7 +338,6 @@ int main(void) {
         TEST(a_percentile_needs_samples),
         TEST(noise_is_weighted),
         TEST(states_are_counted),
-        cmocka_unit_test(phases_are_named_as_in_the_file),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -35,7 +35,7 @@ load support
 }
 
 @test "the phases are named as the programs name them" {
-    cc -E -P - <<<"#include \"$SOURCE/results/interval_names.h\"
+    cc -E -P - <<<"#include \"$SOURCE/cases/interval_names.h\"
 [INTERVAL_NAMES, \"beyond_call\", \"beyond_ready\", \"beyond_total\"]" >"$BATS_TEST_TMPDIR/names"
     jq -e --slurpfile names "$BATS_TEST_TMPDIR/names" '.definitions.cell.properties.phases.propertyNames.enum == $names[0]' "$SOURCE/results/schema.json"
 }

@@ -11,6 +11,7 @@ void operation_run(struct worker *);
 /* More children than an operation ever has, and of those that need the most room; all workers have
  * theirs at the same time, so that nothing later needs more memory. */
 void operation_fill(struct worker *, pthread_barrier_t *all_are_there);
+extern atomic_int filled; /* workers that are past that */
 
 /* ---- what they share: a child, and how it comes to its end ---- */
 

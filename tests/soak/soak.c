@@ -167,6 +167,8 @@ static void go_on(void) {
 static void warm_up(int64_t ns, struct inventory *before) {
     start_workers();
     start_troubles();
+    while (filled < worker_count)
+        attend();
     attend_until(now_ns() + ns);
     bring_to_rest();
     inventory_take(before);
