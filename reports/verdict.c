@@ -103,6 +103,7 @@ static bool say_ready(const struct view *view, const struct cell *least, FILE *t
 }
 
 static void say_bursts(const struct view *view, bool begun, FILE *text) {
+    const char *before = begun ? ", and" : "", *what = " hold the caller";
     for (size_t i = 0; i < view->burst_count; i++) {
         const struct burst *burst = &view->bursts[i];
         struct axes axes = {.strategy = view->rows[0].strategy,
@@ -114,9 +115,11 @@ static void say_bursts(const struct view *view, bool begun, FILE *text) {
         double held = median(view->run, find_cell(view->run, axes), CALL);
         if (isnan(held))
             continue;
-        fprintf(text, "%s %jd at once hold the caller %s", begun ? ", and" : "",
-                (intmax_t)burst->at_once, label_time(held, unit_for(held)).text);
+        fprintf(text, "%s %jd at once%s %s", before, (intmax_t)burst->at_once, what,
+                label_time(held, unit_for(held)).text);
         begun = true;
+        before = ",";
+        what = "";
     }
     if (begun)
         fputc('.', text);

@@ -103,16 +103,24 @@ static void add_row(struct view *view, const struct cell *cell) {
     view->ranked += !is_floor(cell);
 }
 
+static size_t count_ranked(const struct view *view, int64_t rss) {
+    size_t count = 0;
+    for (size_t row = 0; row < view->row_count; row++) {
+        const struct cell *cell = view_cell(view, view->rows[row].strategy, rss);
+        count += !view->rows[row].is_floor && !isnan(median(view->run, cell, CALL));
+    }
+    return count;
+}
+
+/* Of no use is a size at which few of the strategies can be compared. */
 static void find_largest(struct view *view) {
-    view->largest = view->size_count ? view->sizes[view->size_count - 1] : 0;
-    for (size_t size = view->size_count; size-- > 0;)
-        for (size_t row = 0; row < view->row_count; row++) {
-            const struct cell *cell = view_cell(view, view->rows[row].strategy, view->sizes[size]);
-            if (!view->rows[row].is_floor && !isnan(median(view->run, cell, CALL))) {
-                view->largest = view->sizes[size];
-                return;
-            }
-        }
+    size_t most = 0, size = view->size_count;
+    for (size_t i = 0; i < view->size_count; i++)
+        most =
+            count_ranked(view, view->sizes[i]) > most ? count_ranked(view, view->sizes[i]) : most;
+    while (size > 1 && 2 * count_ranked(view, view->sizes[size - 1]) < most)
+        size--;
+    view->largest = size > 0 ? view->sizes[size - 1] : 0;
 }
 
 static bool comes_after(const struct row *row, const struct row *other) {

@@ -26,7 +26,7 @@ struct view {
     int64_t gap;
     size_t size_count;
     int64_t *sizes;  /* ascending */
-    int64_t largest; /* of the sizes, the last at which a strategy was measured */
+    int64_t largest; /* of the sizes, the last with at least half as many strategies as any */
     size_t row_count;
     size_t ranked;    /* the rows that people choose from; the floors come after them */
     struct row *rows; /* the least call first */

@@ -17,20 +17,24 @@ static char *multiple_of(const struct run *run, const struct cell *cell) {
     return sentence("%s", text);
 }
 
+/* NULL: the run does not have it at that size. */
+static const struct cell *find_ranked(const struct view *view, const struct row *row) {
+    return view_cell(view, row->strategy, view->largest);
+}
+
 static void fill(const struct subject *subject, struct grid *grid, size_t place,
                  const struct row *row) {
     const struct run *run = subject->run;
-    const struct cell *cell = view_cell(subject->view, row->strategy, subject->view->largest);
+    const struct cell *cell = find_ranked(subject->view, row);
     grid_set(grid, place, 0, sentence("%s", row->strategy));
-    size_t rank = cell ? rank_of(run, cell, CALL) : 0;
+    size_t rank = rank_of(run, cell, CALL);
     if (rank > 0)
         grid_set(grid, place, 1, sentence("%zu", rank));
     for (enum figure figure = CALL; figure < SPAWN_FIGURES; figure++) {
-        struct estimate estimate =
-            cell ? estimate_figure(run, cell, figure) : (struct estimate){.value = NAN};
+        struct estimate estimate = estimate_figure(run, cell, figure);
         grid_set(grid, place, 2 + (size_t)figure, describe_estimate(&estimate));
     }
-    if (cell && grid->columns > 2 + SPAWN_FIGURES)
+    if (grid->columns > 2 + SPAWN_FIGURES)
         grid_set(grid, place, 2 + SPAWN_FIGURES, multiple_of(run, cell));
 }
 
@@ -56,6 +60,8 @@ void add_ranking(const struct subject *subject) {
         sizeof heads / sizeof *heads - (view->ranked == view->row_count)); /* there is no floor */
     for (size_t i = 0; i < grid->columns; i++)
         grid_set(grid, 0, i, sentence("%s", heads[i]));
+    grid->rows = 1;
     for (size_t i = 0; i < view->row_count; i++)
-        fill(subject, grid, i + 1, &view->rows[i]);
+        if (find_ranked(view, &view->rows[i]))
+            fill(subject, grid, grid->rows++, &view->rows[i]);
 }
