@@ -7,6 +7,8 @@
 #include <sys/prctl.h>
 #include <unistd.h>
 
+#include "memory.h"
+
 #ifndef MADV_POPULATE_READ
 #define MADV_POPULATE_READ  22
 #define MADV_POPULATE_WRITE 23
@@ -106,17 +108,19 @@ static int make_heap(uint64_t bytes) {
     return 0;
 }
 
-/* One file of memory, mapped as often as it takes. A page that was written gives each mapping what
- * makes fork copy its page tables: an anon_vma. */
+/* One file of memory, mapped part by part as often as it takes: from its end on, so that neighbours
+ * do not merge. A page that was written gives each mapping what makes fork copy its page tables: an
+ * anon_vma. */
 static int make_simulated(uint64_t bytes) {
     int fd = memfd_create("ballast", MFD_CLOEXEC), rc = 0;
-    if (fd < 0 || ftruncate(fd, (off_t)GIB) < 0)
+    if (fd < 0 || ftruncate(fd, (off_t)(SIMULATED_PARTS * GIB)) < 0)
         rc = -errno;
     if (rc == 0)
         rc = map(bytes, PRIVATE, -1); /* the place for all of them */
     for (uint64_t at = 0; at < bytes && rc == 0; at += GIB) {
+        uint64_t from = SIMULATED_PARTS - 1 - at / GIB % SIMULATED_PARTS;
         char *part = mmap(made.start + at, GIB, PROT_READ | PROT_WRITE,
-                          MAP_PRIVATE | MAP_FIXED | MAP_NORESERVE, fd, 0);
+                          MAP_PRIVATE | MAP_FIXED | MAP_NORESERVE, fd, (off_t)(from * GIB));
         if (part == MAP_FAILED)
             return -errno;
         madvise(part, GIB, MADV_NOHUGEPAGE);

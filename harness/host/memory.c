@@ -38,5 +38,6 @@ uint64_t block_memory(uint64_t rss, unsigned copies) {
 }
 
 uint64_t simulated_memory(uint64_t rss, unsigned copies) {
-    return (UINT64_C(1) << 30) + (copies + 1) * (rss / 512 + rss / 4096) + (UINT64_C(64) << 20);
+    uint64_t most = (uint64_t)SIMULATED_PARTS << 30, file = rss < most ? rss : most;
+    return file + (copies + 1) * (rss / 512 + rss / 4096) + (UINT64_C(64) << 20);
 }

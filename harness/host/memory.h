@@ -15,6 +15,10 @@ uint64_t simulated_memory(uint64_t rss, unsigned copies);
  * the limit of its address space; UINT64_MAX where nothing can be told. */
 uint64_t memory_available(void);
 
+/* The GiB of memory behind simulated memory: with fewer what the kernel counts for each page stays
+ * in the caches, as it does not for large parents. */
+enum { SIMULATED_PARTS = 3 };
+
 /* What would give it so much, to stand behind a sentence (": COMMAND"); "" where no command would.
  */
 const char *memory_remedy(uint64_t need);

@@ -87,7 +87,7 @@ static const struct {
     {"echo x; sleep 60 & sleep 60 & wait", SIGTERM, false},
     {"trap '' TERM; echo x; sleep 60; sleep 60", SIGKILL, true},
     {"trap '' TERM; echo x; sleep 60 & exec sleep 60", SIGKILL, true},
-    {"(trap '' TERM; exec >&- 2>&-; sleep 60) & echo x; sleep 60", SIGTERM, true},
+    {"(trap '' TERM; echo x; exec >&- 2>&-; sleep 60) & sleep 60", SIGTERM, true},
     {"trap '' TERM; echo x; kill -STOP $$; sleep 60", SIGKILL, true},
     {"trap '' TERM HUP INT; echo x; while :; do sleep 60 & wait; done", SIGKILL, true},
 };
