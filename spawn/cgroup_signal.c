@@ -22,6 +22,7 @@
 #include "own.h"
 
 enum { BATCH = 64, FREEZE_NS = 100000000 };
+static const int64_t CHASE_NS = INT64_C(2000000000);
 
 struct members {
     pid_t *pids;
@@ -216,16 +217,16 @@ static void await_frozen(int folder, int64_t deadline) {
 static int signal_each(int folder, int signal, struct outcome *outcome) {
     struct members known = {0};
     long frozen = ends(signal) ? freeze(folder) : -1;
-    int64_t deadline = fl_now() + FREEZE_NS;
+    int64_t begun = fl_now();
     int rc;
     if (frozen >= 0 && signal != SIGKILL)
-        await_frozen(folder, deadline);
+        await_frozen(folder, begun + FREEZE_NS);
     outcome->known = &known;
     do {
         outcome->fresh = 0;
         rc = signal_tree(folder, signal, outcome);
     } while (rc == 0 && outcome->fresh > 0 &&
-             (signal == SIGKILL || (frozen >= 0 && fl_left(deadline) > 0)));
+             (signal == SIGKILL || (frozen >= 0 && fl_left(begun + CHASE_NS) > 0)));
     if (frozen >= 0)
         set_frozen(frozen, false);
     fl_close(frozen);

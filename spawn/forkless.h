@@ -489,8 +489,8 @@ enum forkless_whom {
  * the child has been waited for and the kernel (before 6.9) tells its group from a stranger's no
  * more. What has made a group or session of its own is only reached by CGROUP, which is frozen
  * meanwhile if the signal is TERM, INT, QUIT or KILL (version 2, Linux 5.2; the first three wait up
- * to 100 ms for it): nobody can fork away. Where it cannot be, KILL alone leaves nobody who could.
- * -ESRCH: nobody is in it.
+ * to 100 ms for it, 2 s while new ones appear): nobody can fork away. Where it cannot be, KILL
+ * alone leaves nobody who could. -ESRCH: nobody is in it.
  *
  * -EINVAL: no such signal or `whom`, the child has no group of its own, its command no cgroup; the
  * caller itself is in that (the child gets the signal all the same, the others do not).
