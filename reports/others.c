@@ -83,8 +83,7 @@ static const struct kind stalls = {
     .detail =
         "The longest stall of the victim in each sample: medians, p99; the same in a window as "
         "long without a spawn (baseline), and what is added to that, sample by sample; busy, "
-        "waiting "
-        "for a CPU, blocked: medians of its parts",
+        "waiting for a CPU, blocked: medians of its parts",
     .columns = sizeof stall_heads / sizeof *stall_heads,
     .heads = stall_heads,
     .describe = describe_stall,

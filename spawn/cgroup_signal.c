@@ -235,8 +235,8 @@ static int signal_each(int folder, int signal, struct outcome *outcome) {
 }
 
 int fl_cgroup_signal(int folder, int signal, pid_t sought, bool *found) {
-    struct outcome outcome = {.sought =
-                                  signal == 0 ? sought : 0}; /* who is asked for has nothing yet */
+    /* Who is only asked for has not been reached. */
+    struct outcome outcome = {.sought = signal == 0 ? sought : 0};
     int rc = told(signal_tree(folder, 0, &outcome), &outcome);
     if (rc == 0 && signal != 0) {
         outcome = (struct outcome){.sought = sought};

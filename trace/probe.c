@@ -61,9 +61,9 @@ void probe_launch(struct probe *p, bool begin) {
     p->bpf->bss->launching = begin;
 }
 
-bool probe_know(struct probe *p, const struct known_key *key, const struct known_stack *stack) {
-    return bpf_map__update_elem(p->bpf->maps.known_stacks, key, sizeof *key, stack, sizeof *stack,
-                                BPF_ANY) == 0;
+void probe_know(struct probe *p, const struct known_key *key, const struct known_stack *stack) {
+    bpf_map__update_elem(p->bpf->maps.known_stacks, key, sizeof *key, stack, sizeof *stack,
+                         BPF_ANY);
 }
 
 void probe_forget(struct probe *p, const struct known_key *key) {

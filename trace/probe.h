@@ -21,8 +21,8 @@ bool probe_follow(void *probe, pid_t pid);
 /* Between the two, the caller's next child is followed. */
 void probe_launch(struct probe *, bool begin);
 
-/* From now on a stack like that brings its trail and is not copied. False: it is. */
-bool probe_know(struct probe *, const struct known_key *, const struct known_stack *);
+/* From now on a stack like that brings its trail and is not copied, if there is room. */
+void probe_know(struct probe *, const struct known_key *, const struct known_stack *);
 void probe_forget(struct probe *, const struct known_key *);
 
 /* Readable when there are records, most times; they are to be taken every 50 ms anyway. */
